@@ -1,0 +1,1 @@
+"""The project folder: finding it, and each noun's shelf under ``data/``. Computes no statistic."""

@@ -1,0 +1,111 @@
+"""Arms on a dataset: which runs stand for each, and against what each was scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.errors import Refusal
+from evh.project import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evh.project.find import Project
+    from evh.records.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One arm on one dataset.
+
+    ``name`` is the config's id, or the run's where a run was named. ``run`` holds its outputs: the latest
+    finished measured run. ``scored`` are the runs that hold scores of those outputs, one for each label
+    or reference set they were scored against, the reference's first; the run itself where it has scores.
+    """
+
+    name: str
+    run: Run
+    scored: tuple[Run, ...]
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it replays production's own decisions."""
+        return self.run.recorded
+
+    def against(self, ref: str) -> Run | None:
+        """Return the run scored against ``labels/<dataset>/<set>`` or ``<tier>/<name>``, or None."""
+        return next((run for run in self.scored if scored_against(run) == ref), None)
+
+
+def scored_against(run: Run) -> str | None:
+    """Return what a run was scored against: ``labels/<dataset>/<set>``, ``<tier>/<name>``, or None."""
+    return f"labels/{run.labels}" if run.labels else run.reference
+
+
+def of_dataset(
+    project: Project, dataset_id: str, names: Sequence[str] = (), *, all_runs: Sequence[Run] | None = None
+) -> list[Arm]:
+    """Return the arms on a dataset: those named, in that order, or all, recorded ones first, then by name.
+
+    Args:
+        project: the project.
+        dataset_id: the dataset.
+        names: config ids or run ids (the value of ``--runs``).
+        all_runs: every run, where the caller has read them already.
+
+    Raises:
+        Refusal: every name that is no arm of this dataset, saying where it did run.
+    """
+    everything = list(runs.read_all(project, []) if all_runs is None else all_runs)
+    here = [run for run in everything if run.dataset_id == dataset_id and not run.judged]
+    measured = [run for run in here if _stands_alone(run)]
+    if not names:
+        latest = {run.config_id: run for run in measured}  # oldest first, so the latest stays
+        arms = [_arm(run.config_id, run, here) for run in latest.values()]
+        return sorted(arms, key=lambda arm: (not arm.recorded, arm.name))
+    made, reasons = [], []
+    for name in names:
+        found = [run for run in measured if run.run_id == name] or [
+            run for run in measured if run.config_id == name
+        ]
+        if found:
+            made.append(_arm(name, found[-1], here))
+        else:
+            elsewhere = sorted({run.dataset_id for run in everything if name in (run.run_id, run.config_id)})
+            reasons.append(
+                f"{name}: "
+                + (f"it ran on {', '.join(elsewhere)}" if elsewhere else "no such run or config has run")
+            )
+    if reasons:
+        raise Refusal(
+            "unknown-arm",
+            f"not every arm ran on {dataset_id}",
+            why=reasons,
+            next=f"evh runs --dataset-id {dataset_id}; evh run --config ARM --dataset-id {dataset_id}",
+        )
+    return made
+
+
+def _stands_alone(run: Run) -> bool:
+    """Tell whether a run holds outputs of its own: measured, recorded or imported, not scored again."""
+    return (run.derived or {}).get("kind") != "rescored"
+
+
+def _arm(name: str, run: Run, here: Sequence[Run]) -> Arm:
+    twins = [
+        other
+        for other in here
+        if other.key != run.key
+        and other.run_id == run.run_id
+        and (other.derived or {}).get("kind") == "rescored"
+    ]
+    scored: dict[str | None, Run] = {}
+    if run.scores:
+        scored[scored_against(run)] = run
+    for twin in twins:
+        scored[scored_against(twin)] = twin
+    ordered = sorted(
+        scored.items(), key=lambda pair: ((pair[0] or "~").startswith("labels/"), pair[0] or "~")
+    )
+    return Arm(name=name, run=run, scored=tuple(twin for _, twin in ordered))

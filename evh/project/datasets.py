@@ -1,0 +1,248 @@
+"""The shelf of datasets: ``data/datasets/<dataset>.json`` and the items' bytes in ``data/sources/``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from evh.errors import Refusal
+from evh.project.shelf import files, missing, read_each
+from evh.records import dataset as record
+from evh.records.dataset import Dataset, Item
+from evh.store import atomic, parquet, strict
+from evh.store.hashing import sha256, sha256_lines
+from evh.store.locks import held
+from evh.store.names import check_id, item_stems, possible_stems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evh.project.find import Project
+
+ITEM_COLUMNS = {"item_id": "text", "sha256": "text", "text": "bytes", "fields": "text", "lineage": "text"}
+
+
+def ids(project: Project) -> list[str]:
+    """Return the ids of the datasets, sorted."""
+    return [path.name.removesuffix(".json") for path in files(project.data / "datasets", ".json")]
+
+
+def path_of(project: Project, dataset_id: str) -> Path:
+    """Return the path of a dataset's manifest."""
+    return project.data / "datasets" / f"{check_id(dataset_id, 'dataset')}.json"
+
+
+def exists(project: Project, dataset_id: str) -> bool:
+    """Tell whether there is a dataset of that id."""
+    return path_of(project, dataset_id).exists()
+
+
+def read(project: Project, dataset_id: str) -> Dataset:
+    """Return a dataset with its items.
+
+    Raises:
+        Refusal: there is none of that id, or its manifest cannot be read.
+    """
+    path = path_of(project, dataset_id)
+    if not path.exists():
+        raise missing("dataset", dataset_id, ids(project), next="evh datasets")
+    return _read(project, path)
+
+
+def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Dataset]:
+    """Return every dataset, in the order of their ids; see `shelf.read_each` for ``problems``."""
+    paths = files(project.data / "datasets", ".json")
+    return read_each(paths, lambda path: _read(project, path), problems)
+
+
+def item(dataset: Dataset, item_id: str) -> Item:
+    """Return one item of a dataset, or raise a Refusal that names the likeliest ones."""
+    found = dataset.by_id.get(item_id)
+    if found is None:
+        raise missing(
+            "item", item_id, dataset.by_id, next=f"evh dataset-items --dataset-id {dataset.dataset_id}"
+        )
+    return found
+
+
+def item_bytes(project: Project, dataset: Dataset, item: Item) -> bytes:
+    """Return an item's raw bytes.
+
+    Raises:
+        Refusal: no file of it is found, it lies outside the project, or its bytes are not the ones recorded.
+    """
+    return texts(project, dataset, [item])[item.item_id]
+
+
+def texts(project: Project, dataset: Dataset, items: list[Item] | None = None) -> dict[str, bytes]:
+    """Return the raw bytes of items (all of the dataset's by default) by id, each checked by its sha256.
+
+    Raises:
+        Refusal: every item whose file is missing or whose bytes changed.
+    """
+    wanted = list(dataset.items if items is None else items)
+    made: dict[str, bytes] = {}
+    reasons: list[str] = []
+    stored = _parquet_texts(project, dataset) if dataset.items_file else None
+    for one in wanted:
+        if stored is not None:
+            data = stored.get(one.item_id)
+            place = f"{dataset.items_file}: {one.item_id}"
+        else:
+            path = source_path(project, dataset, one)
+            data = strict.read_bytes(path) if path else None
+            place = project.show(path) if path else f"{dataset.dataset_id}/{one.item_id}"
+        if data is None:
+            reasons.append(f"{place}: the item's text is not here")
+        elif sha256(data) != one.sha256:
+            reasons.append(f"{place}: the bytes are not the ones that the dataset recorded")
+        else:
+            made[one.item_id] = data
+    if reasons:
+        raise Refusal(
+            "item-bytes",
+            f"the texts of {dataset.dataset_id} cannot be read",
+            why=reasons,
+            next="restore the files (git checkout), and see that data/.gitattributes is '* -text'",
+        )
+    return made
+
+
+def source_path(project: Project, dataset: Dataset, item: Item) -> Path | None:
+    """Return the file of an item's bytes, or None: what the manifest says, then our place, then a raw id.
+
+    A path that leads out of the project, by ``..`` or by a link, is never followed.
+    """
+    candidates = []
+    if item.source_path and not PurePosixPath(item.source_path).is_absolute():
+        bases = [project.data, project.root]
+        if dataset.source_dir:
+            bases += [project.data / dataset.source_dir, project.root / dataset.source_dir]
+        bases.append(project.data / "sources" / dataset.dataset_id)
+        candidates += [base / item.source_path for base in bases]
+    candidates += [
+        project.data / "sources" / dataset.dataset_id / f"{stem}.txt" for stem in possible_stems(item.item_id)
+    ]
+    for path in candidates:
+        if path.is_file() and project.inside(path):
+            return path
+    return None
+
+
+def write_new(project: Project, dataset: Dataset, item_texts: Mapping[str, bytes]) -> Dataset:
+    """Write a new dataset: its texts first, its manifest last (the commit point).
+
+    Args:
+        project: the project.
+        dataset: the dataset; its items' ``source_path`` and ``sha256`` are filled in from the texts.
+        item_texts: every item's raw bytes.
+
+    Returns:
+        The dataset as it was written.
+
+    Raises:
+        Refusal: there is a dataset of that id.
+    """
+    place = path_of(project, dataset.dataset_id)
+    folder = project.data / "sources" / dataset.dataset_id
+    stems = item_stems([item.item_id for item in dataset.items])
+    large = len(dataset.items) > parquet.ROWS_AS_TEXT
+    items = tuple(
+        replace(
+            item,
+            sha256=sha256(item_texts[item.item_id]),
+            source_path="" if large else f"sources/{dataset.dataset_id}/{stems[item.item_id]}.txt",
+        )
+        for item in dataset.items
+    )
+    items_file = f"{dataset.dataset_id}.items.parquet" if large else None
+    made = replace(
+        dataset,
+        items=items,
+        items_file=items_file,
+        source_dir="" if large else f"sources/{dataset.dataset_id}",
+        field_types=record.field_types_of(list(items)),
+    )
+    with held(project.locks, place):
+        if place.exists():
+            raise already(dataset.dataset_id)
+        if items_file:
+            rows = [
+                {
+                    "item_id": item.item_id,
+                    "sha256": item.sha256,
+                    "text": item_texts[item.item_id],
+                    "fields": strict.compact(dict(item.fields)),
+                    "lineage": strict.compact(dict(item.lineage)),
+                }
+                for item in items
+            ]
+            atomic.write_file(place.with_name(items_file), parquet.dump_rows(rows, ITEM_COLUMNS))
+        else:
+            with atomic.replaced_folder(folder) as writer:  # what lies there has no manifest: litter
+                for item in items:
+                    writer.add(f"{stems[item.item_id]}.txt", item_texts[item.item_id])
+        atomic.write_new_file(place, strict.dump_manifest(record.dump(made)))
+    return made
+
+
+def rewrite(project: Project, dataset: Dataset) -> None:
+    """Write a dataset's manifest again: only its flags may have changed (`dataset-set`)."""
+    place = path_of(project, dataset.dataset_id)
+    with held(project.locks, place):
+        atomic.write_file(place, strict.dump_manifest(record.dump(dataset)))
+
+
+def already(dataset_id: str) -> Refusal:
+    """Return the Refusal for a dataset that exists: a dataset is written once."""
+    return Refusal(
+        "existing-dataset",
+        f"there is a dataset {dataset_id!r} already",
+        why=[f"datasets/{dataset_id}.json: a dataset is never overwritten"],
+        next="choose another --dataset-id",
+    )
+
+
+def digest(dataset: Dataset) -> str:
+    """Return the digest of a dataset's items: what a fingerprint names. Order does not change it."""
+    return sha256_lines(f"{item.item_id}\t{item.sha256}" for item in dataset.items)
+
+
+def _read(project: Project, path: Path) -> Dataset:
+    raw = strict.read_object(path)
+    dataset = record.parse(raw, project.show(path))
+    if dataset.items_file is None:
+        return dataset
+    if dataset.items:
+        raise Refusal(
+            "two-forms",
+            f"{project.show(path)} has its items twice",
+            why=[f"{project.show(path)}: items and items_file ({dataset.items_file})"],
+            next="remove the one that is not meant",
+        )
+    rows = parquet.read_rows(_items_path(project, dataset), ITEM_COLUMNS)
+    items = [
+        {
+            "item_id": row["item_id"],
+            "source_sha256": row["sha256"],
+            "fields": json.loads(row["fields"] or "{}"),
+            "lineage": json.loads(row["lineage"] or "{}"),
+        }
+        for row in rows
+    ]
+    whole: dict[str, Any] = {**raw, "items": items}
+    return record.parse(whole, project.show(path))
+
+
+def _parquet_texts(project: Project, dataset: Dataset) -> dict[str, bytes]:
+    rows = parquet.read_rows(_items_path(project, dataset), ITEM_COLUMNS)
+    return {row["item_id"]: row["text"] for row in rows}
+
+
+def _items_path(project: Project, dataset: Dataset) -> Path:
+    path = project.data / "datasets" / str(dataset.items_file)
+    if not project.inside(path):
+        raise Refusal("outside", f"{path} leads out of the project", why=[f"{path}: not followed"])
+    return path

@@ -1,0 +1,140 @@
+"""Finding the project that a command works in, with its settings and its clock."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evh.errors import Refusal
+from evh.records import settings as settings_record
+from evh.records.settings import Settings
+from evh.store import clock, strict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+SETTINGS = "evh.toml"
+OVERRIDES = ("EVAL_HOME", "EVAL_DATA_DIR", "EVAL_RUNS_DIR", "EVAL_GOALS_DIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder with a ``data/``. Paths, settings and the clock; the shelves do the reading and writing.
+
+    ``notes`` are lines that every command shows on stderr: which settings point away from the folder
+    that the user stands in.
+    """
+
+    root: Path
+    data: Path
+    settings: Settings = field(default_factory=Settings)
+    environ: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def find(
+        cls,
+        start: Path | str | None = None,
+        *,
+        home: Path | str | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Project:
+        """Return the project: ``home``, else ``EVAL_HOME``, else the nearest folder upward with ``data/``.
+
+        Args:
+            start: the folder to look upward from; the current one by default.
+            home: the project's folder, named outright (``-C``).
+            environ: the environment; the process's own by default.
+
+        Raises:
+            Refusal: there is no project there, or its settings cannot be read.
+        """
+        environ = dict(os.environ if environ is None else environ)
+        start = Path(start or Path.cwd()).absolute()
+        named = (
+            Path(home).absolute()
+            if home
+            else Path(environ["EVAL_HOME"]).absolute()
+            if environ.get("EVAL_HOME")
+            else None
+        )
+        root = named or _upward(start)
+        data = Path(environ["EVAL_DATA_DIR"]).absolute() if environ.get("EVAL_DATA_DIR") else root / "data"
+        if not data.is_dir():
+            raise Refusal(
+                "no-project",
+                f"there is no evh project in {root}",
+                why=[f"{data}: no such folder"],
+                next="evh init --name NAME, or evh -C DIR … with the folder that holds data/",
+            )
+        path = root / SETTINGS
+        settings = (
+            settings_record.parse(strict.parse_toml(strict.read_bytes(path), path), path)
+            if path.is_file()
+            else Settings()
+        )
+        notes = [] if home else _notes(start, environ)
+        return cls(root=root, data=data, settings=settings, environ=environ, notes=tuple(notes))
+
+    @property
+    def name(self) -> str:
+        """The project's name, for people; "evh project" where ``evh.toml`` gives none."""
+        return self.settings.name or "evh project"
+
+    @property
+    def locks(self) -> Path:
+        """The folder of lock files."""
+        return self.data / ".locks"
+
+    @property
+    def cache(self) -> Path:
+        """What can be deleted at any time: never truth."""
+        return self.root / ".cache"
+
+    def now(self) -> datetime:
+        """Return the time in UTC: ``EVH_NOW`` where it is set, else the machine's."""
+        return clock.now(self.environ.get("EVH_NOW"))
+
+    def stamp(self) -> str:
+        """Return the time as records write it, ``2026-11-01T08:02:32Z``."""
+        return clock.stamp(self.now())
+
+    def show(self, path: Path) -> str:
+        """Return a path as people read it: relative to the project where it lies in it."""
+        try:
+            return str(path.relative_to(self.root))
+        except ValueError:
+            return str(path)
+
+    def inside(self, path: Path) -> bool:
+        """Tell whether a path, links resolved, lies in the project (or in its data folder)."""
+        real = path.resolve()
+        return any(real.is_relative_to(base.resolve()) for base in (self.root, self.data))
+
+
+def _upward(start: Path) -> Path:
+    for folder in (start, *start.parents):
+        if (folder / "data").is_dir():
+            return folder
+    raise Refusal(
+        "no-project",
+        f"there is no evh project in {start} or above it",
+        why=[f"{start}: neither it nor a folder above it holds data/"],
+        next="evh init --name NAME, or evh -C DIR … with the folder that holds data/",
+    )
+
+
+def _notes(start: Path, environ: Mapping[str, str]) -> list[str]:
+    notes = []
+    for name in OVERRIDES:
+        value = environ.get(name)
+        if (
+            value
+            and not start.is_relative_to(Path(value).absolute())
+            and not Path(value).absolute().is_relative_to(start)
+        ):
+            notes.append(f"note: {name} points to {value}, away from the folder you are in")
+    return notes

@@ -1,0 +1,172 @@
+"""The shelf of reference sets: ``data/references/<tier>/<name>/``, made by promotion only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evh.errors import Refusal
+from evh.project.shelf import files, folders, missing, read_each
+from evh.records import reference as record
+from evh.store import atomic, parquet, strict
+from evh.store.hashing import sha256, sha256_lines
+from evh.store.locks import held
+from evh.store.names import check_id, item_stems, possible_stems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from evh.project.find import Project
+    from evh.records.reference import Reference
+
+MANIFEST = "manifest.json"
+LARGE = "labels.parquet"
+LABEL_COLUMNS = {"item_id": "text", "item_sha256": "text", "label": "bytes"}
+
+
+def path_of(project: Project, tier: str, name: str) -> Path:
+    """Return the folder of a reference set."""
+    return project.data / "references" / check_id(tier, "tier") / check_id(name, "reference set")
+
+
+def refs(project: Project) -> list[str]:
+    """Return every reference set as ``<tier>/<name>``, sorted."""
+    return [
+        f"{tier.name}/{folder.name}"
+        for tier in folders(project.data / "references")
+        for folder in folders(tier)
+        if (folder / MANIFEST).exists()
+    ]
+
+
+def read(project: Project, ref: str) -> Reference:
+    """Return the reference set ``<tier>/<name>``, or raise a Refusal."""
+    tier, _, name = ref.removeprefix("references/").partition("/")
+    place = path_of(project, tier, name or "-")
+    if not (place / MANIFEST).exists():
+        raise missing("reference set", ref, refs(project), next="evh references")
+    return _read(project, place)
+
+
+def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Reference]:
+    """Return every reference set, by tier, then name; see `shelf.read_each` for ``problems``."""
+    places = [project.data / "references" / ref for ref in refs(project)]
+    return read_each(places, lambda place: _read(project, place), problems)
+
+
+def raw_texts(project: Project, reference: Reference) -> dict[str, bytes]:
+    """Return each item's reference text as bytes.
+
+    A reference that lists its items is read by that list; a foreign one by the files that are there, each
+    file's stem being the item's id.
+    """
+    place = path_of(project, reference.tier, reference.name)
+    if not place.is_dir():  # a foreign manifest may name itself otherwise than its folder
+        place = _folder_of(project, reference)
+    if (place / LARGE).exists():
+        return {row["item_id"]: row["label"] for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS)}
+    if not reference.items:
+        return {
+            path.name.removesuffix(".txt"): strict.read_bytes(path)
+            for path in files(place, ".txt")
+            if project.inside(path)
+        }
+    made: dict[str, bytes] = {}
+    reasons: list[str] = []
+    for item_id in reference.items:
+        path = next(
+            (place / f"{stem}.txt" for stem in possible_stems(item_id) if (place / f"{stem}.txt").is_file()),
+            None,
+        )
+        if path is None or not project.inside(path):
+            reasons.append(f"references/{reference.ref}: {item_id}: its file is missing")
+        else:
+            made[item_id] = strict.read_bytes(path)
+    if reasons:
+        raise Refusal(
+            "missing-label",
+            f"the reference set {reference.ref} lacks texts",
+            why=reasons,
+            next="git checkout the folder",
+        )
+    return made
+
+
+def texts(project: Project, reference: Reference) -> dict[str, str]:
+    """Return each item's reference text; see `raw_texts`."""
+    return {
+        item_id: strict.decode(data, f"references/{reference.ref}: {item_id}")
+        for item_id, data in raw_texts(project, reference).items()
+    }
+
+
+def digest(raw: Mapping[str, bytes]) -> str:
+    """Return the digest of a reference's texts: what a fingerprint names."""
+    return sha256_lines(f"{item_id}\t{sha256(text)}" for item_id, text in raw.items())
+
+
+def write_new(project: Project, reference: Reference, raw: Mapping[str, bytes]) -> Reference:
+    """Write a new reference set whole: its folder is renamed in last.
+
+    Args:
+        project: the project.
+        reference: the manifest with ``items`` (item id → sha256 of the item's bytes).
+        raw: item id → the text's bytes, as they lie in the label set.
+
+    Raises:
+        Refusal: there is one of that tier and name.
+    """
+    place = path_of(project, reference.tier, reference.name)
+    made = replace(reference, n_items=len(raw))
+    manifest = record.dump(made)
+    large = len(raw) > parquet.ROWS_AS_TEXT
+    if large:
+        manifest.pop("items")
+    with held(project.locks, place):
+        if place.exists():
+            raise already(reference.ref)
+        try:
+            with atomic.new_folder(place) as writer:
+                if large:
+                    rows = [
+                        {"item_id": item_id, "item_sha256": reference.items[item_id], "label": text}
+                        for item_id, text in raw.items()
+                    ]
+                    writer.add(LARGE, parquet.dump_rows(rows, LABEL_COLUMNS))
+                else:
+                    stems = item_stems(list(raw))
+                    for item_id, text in raw.items():
+                        writer.add(f"{stems[item_id]}.txt", text)
+                writer.add(MANIFEST, strict.dump_manifest(manifest))
+        except FileExistsError:
+            raise already(reference.ref) from None
+    return made
+
+
+def already(ref: str) -> Refusal:
+    """Return the Refusal for a reference set that exists."""
+    return Refusal(
+        "existing-reference",
+        f"there is a reference set {ref!r} already",
+        why=[f"references/{ref}: a reference set is frozen"],
+        next="choose another name with --name",
+    )
+
+
+def _folder_of(project: Project, reference: Reference) -> Path:
+    for ref in refs(project):
+        place = project.data / "references" / ref
+        if _read(project, place) == reference:
+            return place
+    return path_of(project, reference.tier, reference.name)
+
+
+def _read(project: Project, place: Path) -> Reference:
+    made = record.parse(
+        strict.read_object(place / MANIFEST), project.show(place / MANIFEST), folder=place.name
+    )
+    if (place / LARGE).exists() and not made.items:
+        rows = parquet.read_rows(place / LARGE, LABEL_COLUMNS)
+        return replace(made, items={row["item_id"]: row["item_sha256"] for row in rows})
+    return made

@@ -1,0 +1,306 @@
+"""The shelf of runs: every ``data/runs*/<run>/``, whatever it was scored against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evh.errors import Refusal
+from evh.project.shelf import folders, missing, read_each
+from evh.records import run as record
+from evh.store import atomic, journal, parquet, strict
+from evh.store.hashing import sha256
+from evh.store.locks import held
+from evh.store.names import RUN_ID_LENGTH, check_id, item_stem, possible_stems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evh.project.find import Project
+    from evh.records.run import Prediction, Run
+
+METRICS = "metrics.json"
+RUNNING = "running.json"
+ROWS = "predictions.jsonl"
+ROWS_LARGE = "predictions.parquet"
+MEASURED = "runs"
+RESCORED = "runs-rescored"
+PREDICTION_COLUMNS = {
+    "item_id": "text",
+    "scores": "scores",
+    "latency_ms": "number",
+    "tokens_in": "number",
+    "tokens_out": "number",
+    "cost_usd": "number",
+    "output": "text",
+    "decision": "text",
+    "error": "text",
+    "_meta": "text",
+}
+
+
+def labels_folder(dataset_id: str, set_name: str) -> str:
+    """Return the folder of runs scored against a label set: a hint for people, ``metrics.json`` decides."""
+    return f"runs-labels-{dataset_id}-{set_name}"
+
+
+def place_of(project: Project, folder: str) -> Path:
+    """Return the path of a ``runs*`` folder; ``EVAL_RUNS_DIR`` stands for ``data/runs``."""
+    named = project.environ.get("EVAL_RUNS_DIR")
+    if folder == MEASURED and named:
+        return Path(named).absolute()
+    return project.data / folder
+
+
+def folder_names(project: Project) -> list[str]:
+    """Return the names of the folders that hold runs: ``runs``, ``runs-…`` and ``runs-judged/<scorer>``."""
+    names = []
+    for path in folders(project.data):
+        if path.name == "runs-judged":
+            names += [f"{path.name}/{scorer.name}" for scorer in folders(path)]
+        elif path.name == MEASURED or path.name.startswith("runs-"):
+            names.append(path.name)
+    if project.environ.get("EVAL_RUNS_DIR") and MEASURED not in names:
+        names.append(MEASURED)
+    return sorted(names)
+
+
+def path_of(project: Project, run: Run) -> Path:
+    """Return the folder of a run."""
+    return place_of(project, run.folder) / run.run_id
+
+
+def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Run]:
+    """Return every finished run, oldest first; see `shelf.read_each` for ``problems``."""
+    keys = [
+        (folder, path)
+        for folder in folder_names(project)
+        for path in folders(place_of(project, folder))
+        if (path / METRICS).exists()
+    ]
+    made = read_each(keys, lambda key: _read(project, *key), problems)
+    return sorted(made, key=lambda run: (run.created_at, run.run_id, run.folder))
+
+
+def unfinished(project: Project) -> list[Path]:
+    """Return the folders of runs that have no ``metrics.json``: resumable, never cleaned."""
+    return [
+        path
+        for folder in folder_names(project)
+        for path in folders(place_of(project, folder))
+        if not (path / METRICS).exists() and ((path / RUNNING).exists() or (path / ROWS).exists())
+    ]
+
+
+def read(project: Project, name: str, *, folder: str | None = None) -> Run:
+    """Return one finished run.
+
+    Args:
+        project: the project.
+        name: a run id, or ``<folder>/<run_id>``.
+        folder: the folder to look in; without one the measured run is preferred, then the first found.
+    """
+    if "/" in name and folder is None:
+        folder, name = name.rsplit("/", 1)
+    check_id(name, "run", length=RUN_ID_LENGTH)
+    found = [run for run in read_all(project, []) if run.run_id == name and folder in (None, run.folder)]
+    if not found:
+        for one in [folder] if folder else folder_names(project):
+            path = place_of(project, one) / name
+            if (path / METRICS).exists():
+                return _read(project, one, path)  # raises what is wrong with it
+            if path.is_dir():
+                raise Refusal(
+                    "unfinished-run",
+                    f"the run {name!r} is not finished",
+                    why=[f"{project.show(path)}: no {METRICS}"],
+                    next="evh run --resume",
+                )
+        raise missing("run", name, [run.run_id for run in read_all(project, [])], next="evh runs")
+    return min(found, key=lambda run: (run.folder != MEASURED, run.folder))
+
+
+def predictions(project: Project, run: Run) -> tuple[Prediction, ...]:
+    """Return a run's predictions, in their order; the last row of an item that was tried again counts.
+
+    Raises:
+        Refusal: the rows are missing, are not those that ``metrics.json`` names, or cannot be read.
+    """
+    folder = path_of(project, run)
+    named = (run.predictions or {}).get("file")
+    path = folder / str(named) if named in (ROWS, ROWS_LARGE) else _only_form(project, folder)
+    if path is None:
+        return ()
+    data = strict.read_bytes(path)
+    expected = (run.predictions or {}).get("sha256")
+    if expected and sha256(data) != expected:
+        raise Refusal(
+            "changed-bytes",
+            f"the predictions of run {run.run_id!r} changed",
+            why=[f"{project.show(path)}: not the bytes that {METRICS} recorded"],
+            next="restore the file (git checkout)",
+        )
+    return parse_rows(project, path, data)
+
+
+def parse_rows(project: Project, path: Path, data: bytes) -> tuple[Prediction, ...]:
+    """Return the predictions in a file's bytes; see `predictions`."""
+    place = project.show(path)
+    if path.name == ROWS_LARGE:
+        raws: Iterable[Mapping[str, Any]] = (
+            _from_row(row, place) for row in parquet.read_rows(path, {"item_id": "text"})
+        )
+    else:
+        raws = strict.parse_jsonl(data[: data.rfind(b"\n") + 1] if not data.endswith(b"\n") else data, place)
+    made = {}
+    for number, raw in enumerate(raws, start=1):
+        prediction = record.parse_prediction(raw, f"{place}: row {number}")
+        made[prediction.item_id] = prediction
+    return tuple(made.values())
+
+
+def output(project: Project, run: Run, prediction: Prediction) -> str | None:
+    """Return what an arm answered for one item, or None.
+
+    It stands in the row, in ``outputs/``, or in the run that this one derives from.
+    """
+    if prediction.output is not None:
+        return prediction.output
+    for stem in possible_stems(prediction.item_id):
+        path = path_of(project, run) / "outputs" / f"{stem}.txt"
+        if path.is_file() and project.inside(path):
+            return strict.read_bytes(path).decode("utf-8", "replace")
+    source = source_of(project, run)
+    return None if source is None else output(project, source, prediction)
+
+
+def source_of(project: Project, run: Run) -> Run | None:
+    """Return the run that a scored-again run took its outputs from, or None."""
+    origin = (run.derived or {}).get("from")
+    if not isinstance(origin, str) or (run.derived or {}).get("kind") == "recorded":
+        return None
+    folder, _, name = origin.rpartition("/")
+    folder = folder or MEASURED
+    path = place_of(project, folder) / name
+    if (
+        (folder, name) == (run.folder, run.run_id)
+        or folder not in folder_names(project)
+        or not (path / METRICS).exists()
+    ):
+        return None
+    return _read(project, folder, path)
+
+
+def new_run_id(project: Project, config_id: str) -> str:
+    """Return an id for a run that starts now: ``<config>_YYYYMMDDTHHMMSSZ``, with ``-2`` on a tie.
+
+    The run's folder is made in ``data/runs`` on the spot, so that two runs cannot take one id.
+    """
+    from evh.store.clock import run_stamp
+
+    base = f"{config_id}_{run_stamp(project.now())}"
+    place = place_of(project, MEASURED)
+    atomic.make_folder(place)
+    with held(project.locks, place):
+        number, run_id = 1, base
+        while (place / run_id).exists():
+            number += 1
+            run_id = f"{base}-{number}"
+        atomic.make_folder(place / run_id)
+    return run_id
+
+
+def begin(project: Project, run: Run, running: Mapping[str, Any]) -> None:
+    """Write a run's ``running.json``: from now on it can be resumed."""
+    atomic.write_file(path_of(project, run) / RUNNING, strict.dump_manifest(dict(running)))
+
+
+def keep_output(project: Project, run: Run, item_id: str, text: bytes) -> Path:
+    """Write one output as it comes, not yet flushed to the disk, and return its path."""
+    folder = path_of(project, run) / "outputs"
+    atomic.make_folder(folder)
+    path = folder / f"{item_stem(item_id)}.txt"
+    atomic.write_unflushed(path, text)
+    return path
+
+
+def keep_rows(project: Project, run: Run, rows: Sequence[Prediction]) -> None:
+    """Append rows of a running run's predictions, flushed."""
+    path = path_of(project, run) / ROWS
+    journal.append(path, [record.dump_prediction(row) for row in rows], locks=project.locks)
+
+
+def finish(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
+    """Write a measured run's final rows and, last, its ``metrics.json``: the commit point.
+
+    Returns:
+        The run as written, with the ``predictions`` that it names.
+    """
+    folder = path_of(project, run)
+    name, data = dump_rows(rows)
+    made = replace(run, predictions={"file": name, "sha256": sha256(data), "rows": len(rows)})
+    atomic.write_file(folder / name, data)
+    atomic.write_file(folder / METRICS, strict.dump_manifest(record.dump(made)))
+    atomic.remove(folder / RUNNING)
+    if name == ROWS_LARGE:
+        atomic.remove(folder / ROWS)
+    return made
+
+
+def write_scored(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
+    """Write a scored-again run whole, in place of an earlier scoring of the same run.
+
+    Its outputs stay with the run that it derives from.
+    """
+    place = path_of(project, run)
+    name, data = dump_rows(rows)
+    made = replace(run, predictions={"file": name, "sha256": sha256(data), "rows": len(rows)})
+    with held(project.locks, place), atomic.replaced_folder(place) as writer:
+        writer.add(name, data)
+        writer.add(METRICS, strict.dump_manifest(record.dump(made)))
+    return made
+
+
+def dump_rows(rows: Sequence[Prediction]) -> tuple[str, bytes]:
+    """Return the file's name and bytes for predictions: JSONL up to 5,000, Parquet over that."""
+    if len(rows) > parquet.ROWS_AS_TEXT:
+        table = [{**_to_row(row)} for row in rows]
+        return ROWS_LARGE, parquet.dump_rows(table, PREDICTION_COLUMNS)
+    return ROWS, b"".join(strict.dump_line(record.dump_prediction(row)) for row in rows)
+
+
+def _to_row(prediction: Prediction) -> dict[str, Any]:
+    return {
+        "item_id": prediction.item_id,
+        "scores": dict(prediction.scores),
+        "latency_ms": prediction.latency_ms,
+        "tokens_in": prediction.tokens_in,
+        "tokens_out": prediction.tokens_out,
+        "cost_usd": prediction.cost_usd,
+        "output": prediction.output,
+        "decision": prediction.decision,
+        "error": prediction.error,
+        "_meta": strict.compact({**prediction.extra, **prediction.hidden}),
+    }
+
+
+def _from_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    values = {
+        key: value for key, value in row.items() if value is not None and key not in ("scores", "_meta")
+    }
+    meta = strict.parse_object(str(row.get("_meta") or "{}").encode(), place)
+    return {**meta, **values, **dict(row.get("scores") or {})}
+
+
+def _only_form(project: Project, folder: Path) -> Path | None:
+    small, large = folder / ROWS, folder / ROWS_LARGE
+    if small.exists() and large.exists():
+        raise Refusal(
+            "two-forms", f"{project.show(folder)} has its predictions twice", why=[f"{ROWS} and {ROWS_LARGE}"]
+        )
+    return small if small.exists() else large if large.exists() else None
+
+
+def _read(project: Project, folder: str, path: Path) -> Run:
+    return record.parse(strict.read_object(path / METRICS), project.show(path / METRICS), folder=folder)

@@ -1,0 +1,1 @@
+"""One typed, frozen value per noun, with its parse and its dump. Touches no file."""

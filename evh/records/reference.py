@@ -1,0 +1,91 @@
+"""A reference set: labels promoted on purpose, with a reason, at a tier that a person chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evh.records.shape import Shape, without_empty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TIERS = ("gold", "silver")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference's ``manifest.json``. Its name across the project is `ref`, ``<tier>/<name>``.
+
+    ``promoted_from`` is ``{labels: ["<dataset>/<set>"], source: [...], labels_sha256: [...]}``, or None
+    where no promotion is on record (a foreign tree). ``items`` maps an item id to the item's sha256.
+    """
+
+    dataset_id: str
+    tier: str
+    name: str
+    n_items: int = 0
+    created_at: str = ""
+    caveat: str = ""
+    promoted_from: Mapping[str, Any] | None = None
+    reason: str | None = None
+    promoted_by: str | None = None
+    items: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ref(self) -> str:
+        """``<tier>/<name>``."""
+        return f"{self.tier}/{self.name}"
+
+    @property
+    def label_refs(self) -> tuple[str, ...]:
+        """The label sets it was promoted from, as ``<dataset>/<set>``."""
+        return tuple((self.promoted_from or {}).get("labels") or ())
+
+
+def parse(raw: Mapping[str, Any], place: object, *, folder: str) -> Reference:
+    """Return the reference in a manifest; a foreign one's name is its folder's.
+
+    Args:
+        raw: the manifest.
+        place: names it in a Refusal.
+        folder: the name of the folder it lies in.
+    """
+    shape = Shape(raw, place)
+    made = Reference(
+        dataset_id=shape.identifier("dataset_id"),
+        tier=shape.text("tier", required=True),
+        name=shape.text("name") or folder,
+        n_items=shape.whole("n_items"),
+        created_at=shape.text("created_at"),
+        caveat=shape.text("caveat"),
+        promoted_from=shape.maybe_mapping("promoted_from"),
+        reason=shape.maybe_text("reason"),
+        promoted_by=shape.maybe_text("promoted_by"),
+        items={key: str(value) for key, value in shape.mapping("items").items()},
+        extra=shape.rest(),
+    )
+    shape.finish(f"{place} is not a reference set that evh can read")
+    return made
+
+
+def dump(reference: Reference) -> dict[str, Any]:
+    """Return the ``manifest.json`` of a reference."""
+    return {
+        **reference.extra,
+        "dataset_id": reference.dataset_id,
+        "tier": reference.tier,
+        "name": reference.name,
+        "n_items": reference.n_items,
+        "created_at": reference.created_at,
+        "caveat": reference.caveat,
+        **without_empty(
+            {
+                "promoted_from": reference.promoted_from,
+                "reason": reference.reason,
+                "promoted_by": reference.promoted_by,
+                "items": dict(reference.items) or None,
+            }
+        ),
+    }

@@ -1,0 +1,194 @@
+"""Reading typed keys out of a raw mapping, with every problem collected before the first is raised."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evh.errors import Refusal
+from evh.store.names import bad_id, bad_item_id
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+Scalar = str | int | float | bool
+"""What a field of an item may be. ``bool`` is told from ``int``: True and 1 are different values."""
+
+
+class Shape:
+    """A raw mapping being read: each getter returns the typed value, or its default after noting why not.
+
+    Args:
+        raw: the mapping as it was parsed.
+        place: what names it in a reason: mostly a path, with a line or an item.
+    """
+
+    def __init__(self, raw: Mapping[str, Any], place: object) -> None:
+        self.raw = raw
+        self.place = place
+        self.reasons: list[str] = []
+        self._read: set[str] = set()
+
+    def problem(self, key: str, message: str) -> None:
+        """Note one reason about ``key``."""
+        self.reasons.append(f"{self.place}: {key}: {message}")
+
+    def take(self, key: str) -> Any:  # noqa: ANN401 - a raw JSON value
+        """Return the raw value of ``key``, or None; the key counts as known from now on."""
+        self._read.add(key)
+        return self.raw.get(key)
+
+    def text(self, key: str, default: str = "", *, required: bool = False) -> str:
+        """Return a text."""
+        value = self.take(key)
+        if value is None:
+            if required:
+                self.problem(key, "is missing")
+            return default
+        if not isinstance(value, str):
+            self.problem(key, f"is {_kind(value)}, not a text")
+            return default
+        return value
+
+    def maybe_text(self, key: str) -> str | None:
+        """Return a text, or None where the key is absent or null."""
+        return self.text(key) if self.take(key) is not None else None
+
+    def identifier(self, key: str, *, length: int = 100, default: str | None = None) -> str:
+        """Return a checked id; without ``default`` it must be there."""
+        value = self.take(key)
+        if value is None and default is not None:
+            return default
+        reason = "is missing" if value is None else bad_id(value, length=length)
+        if reason is not None:
+            self.problem(key, reason)
+            return "invalid"
+        return str(value)
+
+    def item_identifier(self, key: str = "item_id") -> str:
+        """Return a checked item id."""
+        value = self.take(key)
+        reason = "is missing" if value is None else bad_item_id(value)
+        if reason is not None:
+            self.problem(key, reason)
+            return "invalid"
+        return str(value)
+
+    def whole(self, key: str, default: int = 0) -> int:
+        """Return a whole number."""
+        value = self.maybe_number(key)
+        if value is None:
+            return default
+        if value != int(value):
+            self.problem(key, f"{value} is not a whole number")
+            return default
+        return int(value)
+
+    def maybe_number(self, key: str) -> float | None:
+        """Return a finite number, or None where the key is absent or null."""
+        value = self.take(key)
+        if value is None:
+            return None
+        if not is_number(value):
+            self.problem(key, f"is {_kind(value)}, not a finite number")
+            return None
+        return value  # type: ignore[no-any-return]
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return true or false."""
+        value = self.take(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.problem(key, f"is {_kind(value)}, not true or false")
+            return default
+        return value
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """Return a mapping; absent is an empty one."""
+        value = self.take(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self.problem(key, f"is {_kind(value)}, not a mapping")
+            return {}
+        return value
+
+    def maybe_mapping(self, key: str) -> dict[str, Any] | None:
+        """Return a mapping, or None where the key is absent or null."""
+        return self.mapping(key) if self.take(key) is not None else None
+
+    def listing(self, key: str) -> list[Any]:
+        """Return a list; absent is an empty one."""
+        value = self.take(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self.problem(key, f"is {_kind(value)}, not a list")
+            return []
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts; one text alone is a list of one."""
+        value = self.take(key)
+        if isinstance(value, str):
+            return (value,)
+        items = self.listing(key)
+        if not all(isinstance(item, str) for item in items):
+            self.problem(key, "holds something that is not a text")
+            return ()
+        return tuple(items)
+
+    def choice(self, key: str, allowed: Collection[str], default: str) -> str:
+        """Return one of ``allowed``."""
+        value = self.text(key, default)
+        if value not in allowed:
+            self.problem(key, f"is {value!r}; it can be {', '.join(sorted(allowed))}")
+            return default
+        return value
+
+    def rest(self) -> dict[str, Any]:
+        """Return the keys that nothing has read: they are kept and written back as they are."""
+        return {key: value for key, value in self.raw.items() if key not in self._read}
+
+    def finish(self, what: str, *, next: str | None = None) -> None:
+        """Raise a Refusal with every reason noted, if there is one."""
+        if self.reasons:
+            raise Refusal("bad-record", what, why=self.reasons, next=next)
+
+
+def is_number(value: object) -> bool:
+    """Tell whether ``value`` is a finite number; true and false are not numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def scalars(shape: Shape, key: str) -> dict[str, Scalar]:
+    """Return a mapping of texts, numbers and booleans: an item's fields. Nulls are left out."""
+    made: dict[str, Scalar] = {}
+    for name, value in shape.mapping(key).items():
+        if value is None:
+            continue
+        if isinstance(value, str | bool) or is_number(value):
+            made[name] = value
+        else:
+            shape.problem(f"{key}.{name}", f"is {_kind(value)}, not a text, a number or true or false")
+    return made
+
+
+def without_empty(values: dict[str, Any]) -> dict[str, Any]:
+    """Return ``values`` without the keys whose value is None: absent keys mean "none"."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    if isinstance(value, dict):
+        return "a mapping"
+    return "a list" if isinstance(value, list) else type(value).__name__

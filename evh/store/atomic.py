@@ -1,0 +1,247 @@
+"""The one place, with `journal`, that writes files: all or nothing, flushed before it is in place.
+
+A file is written beside its place as ``.tmp-…``, flushed, renamed over, and its folder flushed: a reader
+sees the old bytes or the new, after a kill or a power loss too. A folder that is one record is built whole
+beside its place and renamed in last. What a crash leaves behind starts with ``.tmp-``; readers skip it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evh.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TMP_PREFIX = ".tmp-"
+
+
+def is_tmp(name: str) -> bool:
+    """Tell whether a file or folder name is what an unfinished write leaves behind."""
+    return name.startswith(TMP_PREFIX)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents, flushing each new one's parent; an existing folder is fine."""
+    missing = []
+    at = folder
+    while not at.exists():
+        missing.append(at)
+        at = at.parent
+    with _told(folder):
+        for path in reversed(missing):
+            path.mkdir(exist_ok=True)
+            flush_folder(path.parent)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path``, replacing what is there in one step."""
+    make_folder(path.parent)
+    temporary = _beside(path)
+    with _told(path), _removed_on_error(temporary):
+        _write(temporary, data, flush=True)
+        temporary.replace(path)
+        flush_folder(path.parent)
+
+
+def write_new_file(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path``, which must not exist; two writers at once cannot both win.
+
+    Raises:
+        FileExistsError: something is at ``path`` already.
+    """
+    make_folder(path.parent)
+    temporary = _beside(path)
+    with _told(path), _removed_on_error(temporary):
+        _write(temporary, data, flush=True)
+        os.link(temporary, path)  # link, not rename: it fails where something exists
+        temporary.unlink()
+        flush_folder(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put ``text`` at ``path`` as UTF-8, replacing what is there in one step."""
+    write_file(path, text.encode())
+
+
+class FolderWriter:
+    """A folder being built beside its place; `add` puts a file into it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._made = {folder}
+
+    def add(self, name: str, data: bytes) -> None:
+        """Write one file, flushed; ``name`` may hold one or more ``/``."""
+        path = self.folder / name
+        if path.parent not in self._made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._made.add(path.parent)
+        _write(path, data, flush=True)
+
+    def flush(self) -> None:
+        """Flush every folder made here, deepest first."""
+        for folder in sorted(self._made, key=lambda path: -len(path.parts)):
+            flush_folder(folder)
+
+
+@contextlib.contextmanager
+def new_folder(place: Path) -> Iterator[FolderWriter]:
+    """Build the folder ``place`` whole and rename it in last; on an error nothing of it is left.
+
+    Raises:
+        FileExistsError: ``place`` exists and is not an empty folder, before or after the building.
+    """
+    if place.exists() and any(place.iterdir()):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place))
+    make_folder(place.parent)
+    temporary = _beside(place)
+    with _told(place), _removed_on_error(temporary):
+        temporary.mkdir()
+        writer = FolderWriter(temporary)
+        yield writer
+        writer.flush()
+        try:
+            temporary.rename(place)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from error
+            raise
+        flush_folder(place.parent)
+
+
+def write_unflushed(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path`` in one step without flushing: for files that `flush_files` flushes later."""
+    temporary = _beside(path)
+    with _told(path), _removed_on_error(temporary):
+        _write(temporary, data, flush=False)
+        temporary.replace(path)
+
+
+def flush_files(paths: list[Path]) -> None:
+    """Flush files written by `write_unflushed`, then their folders: they outlast a power loss after this."""
+    for path in paths:
+        with _told(path):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    for folder in sorted({path.parent for path in paths}):
+        flush_folder(folder)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a whole folder that is litter; a missing one is fine. No link is followed."""
+    with _told(path):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush a folder's entries, so that a rename in it outlasts a power loss."""
+    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (
+            errno.EINVAL,
+            errno.ENOTSUP,
+        ):  # some network file systems cannot flush a folder
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{TMP_PREFIX}{path.name[:60]}-{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def _write(path: Path, data: bytes, *, flush: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        if flush:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _removed_on_error(temporary: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            remove(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn a disk's error into a Refusal that names the path; FileExistsError stays for the caller."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise Refusal(
+            "cannot-write",
+            f"cannot write {path}",
+            why=[f"{error.filename or path}: {error.strerror or error}"],
+            next="free space or mend the permissions, then run the same command again",
+        ) from error
+
+
+@contextlib.contextmanager
+def replaced_folder(place: Path) -> Iterator[FolderWriter]:
+    """Build the folder ``place`` whole and put it in place of the one there, in one step where it can be.
+
+    Linux exchanges the two names at once; elsewhere the old one is moved aside first, and a reader may find
+    the place empty for an instant. On an error the old folder stays.
+    """
+    make_folder(place.parent)
+    temporary = _beside(place)
+    with _told(place), _removed_on_error(temporary):
+        temporary.mkdir()
+        writer = FolderWriter(temporary)
+        yield writer
+        writer.flush()
+        swap_folder(temporary, place)
+        flush_folder(place.parent)
+
+
+def swap_folder(built: Path, place: Path) -> None:
+    """Put the folder ``built`` at ``place`` and remove what was there; both lie in one file system."""
+    if not place.exists():
+        built.rename(place)
+    elif _exchange(built, place):
+        remove(built)
+    else:
+        aside = _beside(place)
+        place.rename(aside)
+        built.rename(place)
+        remove(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step with Linux's ``renameat2``; False where that cannot be done."""
+    import ctypes
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    at_cwd, exchange = -100, 2
+    return bool(renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0)

@@ -1,0 +1,113 @@
+"""Append-only JSONL: whole lines under a lock, and a last line that a crash cut is mended, never trusted."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evh.errors import Refusal
+from evh.store import strict
+from evh.store.atomic import flush_folder, make_folder
+from evh.store.locks import held
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a journal holds: its rows in order, and the torn last line that a crash left, if any."""
+
+    rows: tuple[dict[str, Any], ...]
+    torn: bytes | None = None
+
+
+def read(path: Path) -> Journal:
+    """Return the rows of a journal; a missing file is an empty one.
+
+    Raises:
+        Refusal: a line that is not one JSON object, other than a last line without its LF.
+    """
+    if not path.exists():
+        return Journal(())
+    data = path.read_bytes()
+    cut = data.rfind(b"\n") + 1
+    torn = data[cut:] or None
+    return Journal(strict.parse_jsonl(data[:cut], path), torn)
+
+
+def append(path: Path, rows: Sequence[dict[str, Any]], *, locks: Path, flush: bool = True) -> bytes | None:
+    """Append rows, each one compact JSON object a line, all of them or none.
+
+    Args:
+        path: the journal; made when it is missing.
+        rows: JSON objects.
+        locks: the project's folder of lock files.
+        flush: flush to the disk before returning. False where the caller flushes a batch with `flush_now`.
+
+    Returns:
+        The torn last line that an earlier crash had left and that was dropped, or None.
+    """
+    make_folder(path.parent)
+    with held(locks, path):
+        return append_held(path, rows, flush=flush)
+
+
+def append_held(path: Path, rows: Sequence[dict[str, Any]], *, flush: bool = True) -> bytes | None:
+    """Append as `append` does, for a caller that holds the journal's lock already."""
+    payload = b"".join(strict.dump_line(row) for row in rows)
+    new = not path.exists()
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    except OSError as error:
+        raise _cannot(path, error) from error
+    try:
+        torn = _drop_torn(descriptor)
+        start = os.fstat(descriptor).st_size
+        try:
+            view = memoryview(payload)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            if flush:
+                os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, start)
+            raise
+    except OSError as error:
+        raise _cannot(path, error) from error
+    finally:
+        os.close(descriptor)
+    if new:
+        flush_folder(path.parent)
+    return torn
+
+
+def _drop_torn(descriptor: int) -> bytes | None:
+    size = os.fstat(descriptor).st_size
+    end = size
+    tail = b""
+    while end > 0:
+        start = max(0, end - 65536)
+        block = os.pread(descriptor, end - start, start)
+        newline = block.rfind(b"\n")
+        if newline >= 0:
+            tail = block[newline + 1 :] + tail
+            end = start + newline + 1
+            break
+        tail = block + tail
+        end = start
+    if end == size:
+        return None
+    os.ftruncate(descriptor, end)
+    return tail
+
+
+def _cannot(path: Path, error: OSError) -> Refusal:
+    return Refusal(
+        "cannot-write",
+        f"cannot append to {path}",
+        why=[f"{path}: {error.strerror or error}"],
+        next="free space or mend the permissions, then run the same command again",
+    )

@@ -1,0 +1,23 @@
+"""Means are exact sums and do not depend on order."""
+
+from __future__ import annotations
+
+import pytest
+
+from evh.measure.numbers import mean
+
+
+def test_mean_of_nothing_is_none() -> None:
+    """No values have no mean: None, not 0."""
+    assert mean([]) is None
+
+
+def test_mean_takes_any_iterable() -> None:
+    """A generator is a fine source of values; (1 + 2 + 6) / 3 = 3."""
+    assert mean(value for value in (1, 2, 6)) == 3.0
+
+
+@pytest.mark.parametrize("values", [[1e16, 1.0, -1e16], [-1e16, 1.0, 1e16], [1.0, 1e16, -1e16]])
+def test_mean_loses_no_small_value_in_any_order(values: list[float]) -> None:
+    """A plain sum of these is 0 in two orders; the exact mean is 1/3 in each."""
+    assert mean(values) == 1 / 3
