@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
+from evh.records.run import MEASURES
 from evh.records.shape import is_number
+from evh.store import strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +36,9 @@ HOOKS = (
     "fingerprint",
 )
 """Every hook that an adapter may define. ``record_id`` and ``ts`` name a foreign record and its time."""
+
+
+_NO_METRICS = frozenset({"item_id", "output", "decision", "error", "scores", *MEASURES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,7 @@ class Adapter:
         identity: sha256 over the adapter's file and the project's files that it imports.
         files: path in the project → sha256 of each of those files.
         path: the file it was loaded from, or None for a bundled one.
+        sources: where the files of ``files`` lie.
     """
 
     def __init__(
@@ -85,11 +92,13 @@ class Adapter:
         identity: str,
         files: Mapping[str, str],
         path: Path | None = None,
+        sources: Sequence[Path] = (),
     ) -> None:
         self.name = name
         self.identity = identity
         self.files = dict(files)
         self.path = path
+        self.sources = tuple(sources)
         self._own = dict(hooks)
         self._hooks = {**defaults, **hooks}
         self.primary_metric: str = str(settings.get("PRIMARY_METRIC") or "correct")
@@ -128,6 +137,9 @@ class Adapter:
             raise self._refused(
                 "fields", place, f"{', '.join(map(str, wrong))}: not a text, a finite number or a boolean"
             )
+        texts = [*map(str, made), *(value for value in made.values() if isinstance(value, str))]
+        if not all(map(_is_stored_text, texts)):
+            raise self._refused("fields", place, "a text holds a lone surrogate")
         return {str(key): value for key, value in made.items() if value is not None}
 
     def recorded_output(self, record: Record, place: str) -> str | None:
@@ -156,20 +168,30 @@ class Adapter:
 
     def call_system(self, text: str, params: Mapping[str, Any], place: str) -> Result:
         """Return the system's answer for one item's text (provider ``python``)."""
-        made = self._call("call_system", place, text, dict(params))
+        made = self._call("call_system", place, text, copy.deepcopy(dict(params)))
         if isinstance(made, str):
-            return Result(output=made)
+            made = Result(output=made)
         if not isinstance(made, Result) or not isinstance(made.output, str):
             raise self._refused(
                 "call_system", place, f"returned {type(made).__name__}, not a Result with a text output"
             )
+        reason = _bad_result(made)
+        if reason:
+            raise self._refused("call_system", place, reason)
         return made
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether ``score`` takes the item's text as its third argument."""
+        return _takes_source(self._hooks["score"])
 
     def decide(self, output: str, place: str) -> str:
         """Return the canonical decision of an output."""
         made = self._call("decide", place, output)
         if not isinstance(made, str):
             raise self._refused("decide", place, f"returned {type(made).__name__}, not a text")
+        if not _is_stored_text(made):
+            raise self._refused("decide", place, "the decision holds a lone surrogate")
         return made
 
     def score(self, output: str, reference: str | None, source: str | None, place: str) -> dict[str, float]:
@@ -177,30 +199,10 @@ class Adapter:
         function = self._hooks["score"]
         arguments = (output, reference, source) if _takes_source(function) else (output, reference)
         made = self._call("score", place, *arguments)
-        if not isinstance(made, dict) or not all(
-            isinstance(key, str) and is_number(value) for key, value in made.items()
-        ):
-            raise self._refused("score", place, "returned something that is not {metric: finite number}")
-        wrong = [
-            key
-            for key in made
-            if key.startswith("_")
-            or key
-            in {
-                "item_id",
-                "latency_ms",
-                "tokens_in",
-                "tokens_out",
-                "cost_usd",
-                "resumed",
-                "output",
-                "decision",
-                "error",
-            }
-        ]
-        if wrong:
-            raise self._refused("score", place, f"{', '.join(wrong)}: not a metric's name")
-        return made
+        reason = _bad_metrics(made)
+        if reason:
+            raise self._refused("score", place, reason)
+        return dict(made)
 
     def summarise(self, rows: Sequence[ScoredRow], place: str) -> dict[str, float]:
         """Return run-level figures with no per-item value; undefined ones are left out."""
@@ -211,11 +213,15 @@ class Adapter:
 
     def warmup(self, params: Mapping[str, Any], place: str) -> None:
         """Let the adapter load what it needs before the first item is timed."""
-        self._call("warmup", place, dict(params))
+        self._call("warmup", place, copy.deepcopy(dict(params)))
 
     def fingerprint(self, params: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Return what else identifies the system under test."""
-        return self._mapping("fingerprint", place, dict(params))
+        made = self._mapping("fingerprint", place, copy.deepcopy(dict(params)))
+        reason = _not_json(made)
+        if reason:
+            raise self._refused("fingerprint", place, f"what it returned {reason}")
+        return made
 
     def same(self, one: str, other: str) -> bool:
         """Tell whether two decisions are the same one."""
@@ -223,11 +229,13 @@ class Adapter:
 
     def _maybe_text(self, hook: str, place: str, record: Record) -> str | None:
         made = self._call(hook, place, record)
-        if made is None or (isinstance(made, str) and made != ""):
-            return made
-        if made == "":
+        if made is None or made == "":
             return None
-        raise self._refused(hook, place, f"returned {type(made).__name__}, not a text or None")
+        if not isinstance(made, str):
+            raise self._refused(hook, place, f"returned {type(made).__name__}, not a text or None")
+        if not _is_stored_text(made):
+            raise self._refused(hook, place, "the text holds a lone surrogate")
+        return made
 
     def _mapping(self, hook: str, place: str, argument: object) -> dict[str, Any]:
         made = self._call(hook, place, argument)
@@ -242,8 +250,8 @@ class Adapter:
             return self._hooks[hook](*arguments)
         except Refusal:
             raise
-        except Exception as error:
-            raise self._refused(hook, place, told(error, self.path)) from error
+        except (Exception, SystemExit) as error:
+            raise self._refused(hook, place, told(error, self.path, self.name)) from error
 
     def _refused(self, hook: str, place: str, reason: str) -> Refusal:
         return Refusal(
@@ -254,14 +262,66 @@ class Adapter:
         )
 
 
-def told(error: BaseException, path: Path | None) -> str:
-    """Return an error of a project's code with the file and line that raised it."""
+def told(error: BaseException, path: Path | None, name: str) -> str:
+    """Return an error of a project's code with the file and line that raised it.
+
+    Args:
+        error: what was raised.
+        path: the adapter's file.
+        name: the adapter's path in the project: files beside it are named by it, never by an absolute path.
+    """
+
+    def shown(file: str) -> str:
+        if path and Path(file).parent == path.parent:
+            return str(Path(name).with_name(Path(file).name))
+        return Path(file).name
+
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{shown(error.filename)}:{error.lineno}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if path and Path(frame.filename).parent == path.parent] or frames
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}: {error.msg}"
-    place = f"{inside[-1].filename}:{inside[-1].lineno}: " if inside else ""
+    place = f"{shown(inside[-1].filename)}:{inside[-1].lineno}: " if inside else ""
     return f"{place}{type(error).__name__}: {error}"
+
+
+def _bad_metrics(made: object) -> str | None:
+    """Return why something is not metrics, ``{name: finite number}``, or None when it is."""
+    if not isinstance(made, dict):
+        return f"returned {type(made).__name__}, not {{metric: finite number}}"
+    for key, value in made.items():
+        if not isinstance(key, str) or key.startswith("_") or key in _NO_METRICS:
+            return f"{key!r} is not a metric's name"
+        if not is_number(value):
+            return f"{key} is {value!r}, not a finite number"
+    return None
+
+
+def _bad_result(result: Result) -> str | None:
+    for name in ("tokens_in", "tokens_out", "cost_usd", "latency_ms"):
+        value = getattr(result, name)
+        if value is not None and not is_number(value):
+            return f"{name} is {value!r}, not a finite number"
+    reason = _bad_metrics(dict(result.extra))
+    if reason:
+        return f"extra: {reason}"
+    reason = _not_json(dict(result.meta))
+    if reason:
+        return f"meta {reason}"
+    return None if _is_stored_text(result.output) else "the output holds a lone surrogate"
+
+
+def _not_json(value: dict[Any, Any]) -> str | None:
+    """Return why a mapping cannot be stored as JSON, or None when it can."""
+    try:
+        strict.compact(value).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"cannot be written as JSON: {error}"
+    return None
+
+
+def _is_stored_text(text: str) -> bool:
+    """Tell whether a text can be stored as UTF-8: half of a surrogate pair cannot."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _takes_source(function: Callable[..., Any]) -> bool:

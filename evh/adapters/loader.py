@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +16,12 @@ from evh.errors import Refusal
 from evh.store.hashing import sha256, sha256_file, sha256_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from evh.project.find import Project
 
-_loaded: dict[tuple[Path, str], Adapter] = {}
+_loaded: dict[Path, Adapter] = {}
 
 
 def load(project: Project, name: str, *, beside: Path | None = None) -> Adapter:
@@ -37,11 +39,11 @@ def load(project: Project, name: str, *, beside: Path | None = None) -> Adapter:
     name = name or project.settings.adapter or "default"
     if not name.endswith(".py"):
         return _bundled(name)
-    path = _find(project, name, beside)
-    key = path.resolve(), sha256_file(path)
-    if key not in _loaded:
-        _loaded[key] = _load(project, path)
-    return _loaded[key]
+    path = find(project, name, beside)
+    known = _loaded.get(path)
+    if known is None or known.files != _hashes(project, known.sources):
+        known = _loaded[path] = _load(project, path)
+    return known
 
 
 def _bundled(name: str) -> Adapter:
@@ -62,49 +64,60 @@ def _bundled(name: str) -> Adapter:
     )
 
 
-def _find(project: Project, name: str, beside: Path | None) -> Path:
+def find(project: Project, name: str, beside: Path | None) -> Path:
+    """Return an adapter's file, links resolved; see `load` for where it is looked for.
+
+    Raises:
+        Refusal: it is not there, or lies outside the project.
+    """
     bases = [base for base in (beside, project.root, project.data, Path.cwd()) if base is not None]
-    for base in bases:
-        path = base / name
+    # ".." is taken off by name first: the folder of configs may not be there yet.
+    paths = list(dict.fromkeys(Path(os.path.normpath(base / name)) for base in bases))
+    for path in paths:
         if path.is_file():
             if not project.inside(path):
                 raise Refusal(
                     "outside", f"the adapter {name} leads out of the project", why=[f"{path}: not run"]
                 )
-            return path
+            return path.resolve()
     raise Refusal(
         "no-such-adapter",
         f"the adapter {name} is not here",
-        why=[f"{base / name}: no such file" for base in bases],
+        why=[f"{project.show(path)}: no such file" for path in paths],
         next="mend the adapter's path in the config or in evh.toml",
     )
 
 
 def _load(project: Project, path: Path) -> Adapter:
     module, files = _run(project, path)
+    hashes = _hashes(project, files)
+    name = _named(project, path)
     hooks = {hook: getattr(module, hook) for hook in HOOKS if inspect.isroutine(getattr(module, hook, None))}
     return Adapter(
-        project.show(path),
+        name,
         hooks=hooks,
         defaults=DEFAULTS,
         settings={
             key: getattr(module, key, None) for key in ("PRIMARY_METRIC", "METRIC_KINDS", "METRIC_DIRECTIONS")
         },
-        identity=sha256_lines(f"{Path(name).name}\t{digest}" for name, digest in files.items()),
-        files=files,
+        identity=sha256_lines(f"{Path(file).name}\t{digest}" for file, digest in hashes.items()),
+        files=hashes,
         path=path,
+        sources=files,
     )
 
 
-def _run(project: Project, path: Path) -> tuple[ModuleType, dict[str, str]]:
+def _run(project: Project, path: Path) -> tuple[ModuleType, tuple[Path, ...]]:
     """Import an adapter under a name of its own, its folder first on the path while it does.
 
     Its siblings are taken out of ``sys.modules`` again, so that two projects' ``helpers.py`` never meet.
     """
-    folder = str(path.parent.resolve())
+    folder = str(path.parent)
     spec = importlib.util.spec_from_file_location(f"evh_adapter_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise Refusal("adapter-failed", f"{project.show(path)} is not a Python file", why=[str(path)])
+        raise Refusal(
+            "adapter-failed", f"{_named(project, path)} is not a Python file", why=[_named(project, path)]
+        )
     module = importlib.util.module_from_spec(spec)
     before = set(sys.modules)
     bytecode = sys.dont_write_bytecode
@@ -113,12 +126,13 @@ def _run(project: Project, path: Path) -> tuple[ModuleType, dict[str, str]]:
     try:
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        name = _named(project, path)
         raise Refusal(
             "adapter-failed",
-            f"the adapter {project.show(path)} fails on import",
-            why=[told(error, path)],
-            next=f"mend {project.show(path)}",
+            f"the adapter {name} fails on import",
+            why=[told(error, path, name)],
+            next=f"mend {name}",
         ) from error
     finally:
         sys.path.remove(folder)
@@ -129,7 +143,20 @@ def _run(project: Project, path: Path) -> tuple[ModuleType, dict[str, str]]:
         files = {str(Path(str(sys.modules[name].__file__))) for name in siblings} | {str(path)}
         for name in siblings:
             del sys.modules[name]
-    return module, {project.show(Path(file)): sha256_file(Path(file)) for file in sorted(files)}
+    return module, tuple(Path(file) for file in sorted(files))
+
+
+def _hashes(project: Project, files: Sequence[Path]) -> dict[str, str]:
+    return {_named(project, file): sha256_file(file) if file.is_file() else "" for file in files}
+
+
+def _named(project: Project, path: Path) -> str:
+    """Return a file's path in the project, the same on every machine; links are resolved on both sides."""
+    real = path.resolve()
+    for base, prefix in ((project.root.resolve(), ""), (project.data.resolve(), "data/")):
+        if real.is_relative_to(base):
+            return prefix + real.relative_to(base).as_posix()
+    return real.name
 
 
 def _lies_in(module: ModuleType, project: Project, folder: str) -> bool:

@@ -49,6 +49,18 @@ def command(
             except Refusal as refusal:
                 tell(refusal, as_json=bool(options.get("as_json")), command=name)
                 ctx.exit(refusal.exit_code)
+            except BrokenPipeError:
+                raise
+            except OSError as error:  # a disk that fails where no act expected it
+                place = error.filename or "the project"
+                told = Refusal(
+                    "io-error",
+                    f"a file could not be read or written: {place}",
+                    why=[f"{place}: {error.strerror or error}"],
+                    next="free space or mend the permissions, then run the same command again",
+                )
+                tell(told, as_json=bool(options.get("as_json")), command=name)
+                ctx.exit(told.exit_code)
 
         made = called
         if writes:

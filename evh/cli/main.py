@@ -144,7 +144,10 @@ def cli(ctx: click.Context, home: str | None) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit: 0 done, 1 refused, 2 usage, 3 partly done, 130 interrupted."""
     try:
-        cli.main(args=None if argv is None else list(argv), prog_name="evh", standalone_mode=False)
+        # Outside its standalone mode click gives the code of ctx.exit() back instead of raising it.
+        code = cli.main(args=None if argv is None else list(argv), prog_name="evh", standalone_mode=False)
+        if isinstance(code, int) and code:
+            sys.exit(code)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from evh.records.baseline import Baseline
 
 
+def read_file(project: Project, path: Path) -> Baseline:
+    """Return the baseline in a file."""
+    return record.parse(strict.read_object(path), project.show(path), stem=path.stem)
+
+
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Baseline]:
     """Return every baseline, by file name; see `shelf.read_each` for ``problems``."""
-
-    def read(path: Path) -> Baseline:
-        return record.parse(strict.read_object(path), project.show(path), stem=path.stem)
-
-    return read_each(files(project.data / "baselines", ".json"), read, problems)
+    paths = files(project.data / "baselines", ".json")
+    return read_each(paths, lambda path: read_file(project, path), problems)

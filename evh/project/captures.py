@@ -13,7 +13,7 @@ from evh.store.locks import held
 from evh.store.names import check_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from evh.project.find import Project
@@ -95,7 +95,9 @@ def dump_records(rows: Sequence[Record]) -> tuple[str, bytes]:
     return RECORDS, b"".join(strict.dump_line(row) for row in rows)
 
 
-def write_new(project: Project, capture: Capture, name: str, data: bytes) -> None:
+def write_new(
+    project: Project, capture: Capture, name: str, data: bytes, *, beside: Mapping[str, bytes] | None = None
+) -> None:
     """Write a new capture whole: its folder is renamed in last.
 
     Args:
@@ -103,6 +105,7 @@ def write_new(project: Project, capture: Capture, name: str, data: bytes) -> Non
         capture: the manifest, ``records_sha256`` being that of ``data``.
         name: the records' file name, from `dump_records`.
         data: the records' bytes.
+        beside: further files of the capture's folder, by name (the scrub map).
 
     Raises:
         Refusal: there is a capture of that id.
@@ -112,6 +115,8 @@ def write_new(project: Project, capture: Capture, name: str, data: bytes) -> Non
         try:
             with atomic.new_folder(place) as writer:
                 writer.add(name, data)
+                for other, content in (beside or {}).items():
+                    writer.add(other, content)
                 writer.add(MANIFEST, strict.dump_manifest(record.dump(capture)))
         except FileExistsError:
             raise already(capture.capture_id) from None

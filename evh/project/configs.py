@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
     from evh.project.find import Project
     from evh.records.config import Config
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORDS = frozenset({"true", "false", "null"})
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def paths(project: Project) -> list[Path]:
@@ -105,7 +111,7 @@ def already(config_id: str) -> Refusal:
 
 def dump_yaml(values: dict[str, Any], comment: str) -> str:
     """Return ``values`` as YAML that `strict.parse_yaml` reads back equal: JSON scalars in block style."""
-    lines = [f"# {line}" if line else "#" for line in comment.splitlines()]
+    lines = [_escaped(f"# {line}" if line else "#") for line in comment.splitlines()]
     lines += _block(values, "")
     return "\n".join(lines) + "\n"
 
@@ -113,13 +119,19 @@ def dump_yaml(values: dict[str, Any], comment: str) -> str:
 def _block(values: dict[str, Any], indent: str) -> list[str]:
     lines: list[str] = []
     for key, value in values.items():
+        name = key if _PLAIN.fullmatch(key) and key not in _WORDS else _json(key)
         if isinstance(value, dict) and value:
-            lines.append(f"{indent}{_plain(key)}:")
+            lines.append(f"{indent}{name}:")
             lines += _block(value, indent + "  ")
         else:
-            lines.append(f"{indent}{_plain(key)}: {json.dumps(value, ensure_ascii=False)}")
+            lines.append(f"{indent}{name}: {_json(value)}")
     return lines
 
 
-def _plain(key: str) -> str:
-    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key, ensure_ascii=False)
+def _json(value: object) -> str:
+    return _escaped(json.dumps(value, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    """Escape what YAML does not take raw, or takes for a line's end; JSON's escapes mean the same there."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,7 @@ from evh.store.locks import held
 from evh.store.names import check_id, item_stems, possible_stems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evh.project.find import Project
 
@@ -48,6 +49,11 @@ def read(project: Project, dataset_id: str) -> Dataset:
     path = path_of(project, dataset_id)
     if not path.exists():
         raise missing("dataset", dataset_id, ids(project), next="evh datasets")
+    return _read(project, path)
+
+
+def read_file(project: Project, path: Path) -> Dataset:
+    """Return the dataset in a manifest's file, whatever the file is called."""
     return _read(project, path)
 
 
@@ -169,30 +175,30 @@ def write_new(project: Project, dataset: Dataset, item_texts: Mapping[str, bytes
         if place.exists():
             raise already(dataset.dataset_id)
         if items_file:
-            rows = [
-                {
-                    "item_id": item.item_id,
-                    "sha256": item.sha256,
-                    "text": item_texts[item.item_id],
-                    "fields": strict.compact(dict(item.fields)),
-                    "lineage": strict.compact(dict(item.lineage)),
-                }
-                for item in items
-            ]
-            atomic.write_file(place.with_name(items_file), parquet.dump_rows(rows, ITEM_COLUMNS))
+            rows = [_row(item, item_texts[item.item_id]) for item in items]
+            texts_at = place.with_name(items_file)
+            with atomic.removed_unless(place, texts_at):
+                atomic.write_file(texts_at, parquet.dump_rows(rows, ITEM_COLUMNS))
+                atomic.write_new_file(place, strict.dump_manifest(record.dump(made)))
         else:
-            with atomic.replaced_folder(folder) as writer:  # what lies there has no manifest: litter
-                for item in items:
-                    writer.add(f"{stems[item.item_id]}.txt", item_texts[item.item_id])
-        atomic.write_new_file(place, strict.dump_manifest(record.dump(made)))
+            files_made = {f"{stems[item.item_id]}.txt": item_texts[item.item_id] for item in items}
+            _check_litter(project, folder, files_made)
+            there = folder.exists()  # equal bytes that somebody put there stay, whatever happens
+            with contextlib.nullcontext() if there else atomic.removed_unless(place, folder):
+                with atomic.replaced_folder(folder) as writer:
+                    for name, data in files_made.items():
+                        writer.add(name, data)
+                atomic.write_new_file(place, strict.dump_manifest(record.dump(made)))
     return made
 
 
-def rewrite(project: Project, dataset: Dataset) -> None:
-    """Write a dataset's manifest again: only its flags may have changed (`dataset-set`)."""
-    place = path_of(project, dataset.dataset_id)
+def amend(project: Project, dataset_id: str, change: Callable[[Dataset], Dataset]) -> Dataset:
+    """Write a dataset's manifest again with other flags, read and written under one lock (`dataset-set`)."""
+    place = path_of(project, dataset_id)
     with held(project.locks, place):
-        atomic.write_file(place, strict.dump_manifest(record.dump(dataset)))
+        made = change(read(project, dataset_id))
+        atomic.write_file(place, strict.dump_manifest(record.dump(made)))
+    return made
 
 
 def already(dataset_id: str) -> Refusal:
@@ -234,6 +240,34 @@ def _read(project: Project, path: Path) -> Dataset:
     ]
     whole: dict[str, Any] = {**raw, "items": items}
     return record.parse(whole, project.show(path))
+
+
+def _row(item: Item, text: bytes) -> dict[str, Any]:
+    return {
+        "item_id": item.item_id,
+        "sha256": item.sha256,
+        "text": text,
+        "fields": strict.compact(dict(item.fields)),
+        "lineage": strict.compact(dict(item.lineage)),
+    }
+
+
+def _check_litter(project: Project, folder: Path, files_made: Mapping[str, bytes]) -> None:
+    """Refuse a folder of texts that holds anything but what an unfinished try of this dataset left there."""
+    if not folder.exists():
+        return
+    theirs = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or (path.is_file() and files_made.get(path.name) != path.read_bytes())
+    ]
+    if theirs:
+        raise Refusal(
+            "texts-in-the-way",
+            f"{project.show(folder)} holds files that no dataset names",
+            why=[f"{project.show(path)}: would be lost" for path in theirs],
+            next=f"move {project.show(folder)} elsewhere (then dataset-create --source-dir that folder)",
+        )
 
 
 def _parquet_texts(project: Project, dataset: Dataset) -> dict[str, bytes]:

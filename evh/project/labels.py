@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import folders, missing, read_each
+from evh.project.shelf import folders, missing, read_each, read_item_file
 from evh.records import labelset as record
 from evh.records.labelset import LabelItem, LabelSet, labels_digest
 from evh.store import atomic, parquet, strict
 from evh.store.locks import held
-from evh.store.names import check_id, item_stems, possible_stems
+from evh.store.names import check_id, item_stems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ def raw_texts(project: Project, label_set: LabelSet) -> dict[str, bytes]:
         raise Refusal("cannot-read", f"cannot read {place}", why=[f"{place}: {error.strerror}"]) from error
     try:
         for item_id in label_set.items:
-            data = _read_at(descriptor, item_id)
+            data = read_item_file(descriptor, item_id)
             if data is None:
                 reasons.append(f"labels/{label_set.ref}: {item_id}: its file is missing")
             else:
@@ -229,22 +229,6 @@ def by_sha(label_set: LabelSet, label_texts: Mapping[str, str]) -> dict[str, str
         for item_id, item in label_set.items.items()
         if item_id in label_texts
     }
-
-
-def _read_at(folder: int, item_id: str) -> bytes | None:
-    for stem in possible_stems(item_id):
-        try:
-            descriptor = os.open(f"{stem}.txt", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
-        except OSError:
-            continue
-        try:
-            chunks = []
-            while chunk := os.read(descriptor, 65536):
-                chunks.append(chunk)
-            return b"".join(chunks)
-        finally:
-            os.close(descriptor)
-    return None
 
 
 def _rows(label_set: LabelSet, raw: Mapping[str, bytes]) -> list[dict[str, Any]]:

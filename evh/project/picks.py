@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from evh.records import pick as record
 from evh.store import journal
+from evh.store.atomic import make_folder
+from evh.store.locks import held
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from evh.project.find import Project
@@ -37,3 +39,19 @@ def read_state(project: Project) -> dict[tuple[str, str], Pick]:
 def append(project: Project, lines: Sequence[Pick]) -> bytes | None:
     """Append lines, all or none; return the torn last line that was dropped, if there was one."""
     return journal.append(path_of(project), [record.dump(line) for line in lines], locks=project.locks)
+
+
+def update(
+    project: Project, make: Callable[[Mapping[tuple[str, str], Pick]], Sequence[Pick]]
+) -> tuple[tuple[Pick, ...], bytes | None]:
+    """Append the lines that ``make`` gives for the list's state, which nobody changes in between.
+
+    Returns:
+        The lines written, and the torn last line that was dropped, if there was one.
+    """
+    path = path_of(project)
+    make_folder(path.parent)
+    with held(project.locks, path):
+        lines = tuple(make(read_state(project)))
+        torn = journal.append_held(path, [record.dump(line) for line in lines])
+    return lines, torn

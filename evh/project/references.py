@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
-from evh.project.shelf import files, folders, missing, read_each
+from evh.project.shelf import files, folders, missing, read_each, read_item_file
 from evh.records import reference as record
 from evh.store import atomic, parquet, strict
 from evh.store.hashing import sha256, sha256_lines
 from evh.store.locks import held
-from evh.store.names import check_id, item_stems, possible_stems
+from evh.store.names import check_id, item_stems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,15 +75,19 @@ def raw_texts(project: Project, reference: Reference) -> dict[str, bytes]:
         }
     made: dict[str, bytes] = {}
     reasons: list[str] = []
-    for item_id in reference.items:
-        path = next(
-            (place / f"{stem}.txt" for stem in possible_stems(item_id) if (place / f"{stem}.txt").is_file()),
-            None,
-        )
-        if path is None or not project.inside(path):
-            reasons.append(f"references/{reference.ref}: {item_id}: its file is missing")
-        else:
-            made[item_id] = strict.read_bytes(path)
+    try:
+        descriptor = os.open(place, os.O_RDONLY)
+    except OSError as error:
+        raise Refusal("cannot-read", f"cannot read {place}", why=[f"{place}: {error.strerror}"]) from error
+    try:
+        for item_id in reference.items:
+            data = read_item_file(descriptor, item_id)
+            if data is None:
+                reasons.append(f"references/{reference.ref}: {item_id}: its file is missing")
+            else:
+                made[item_id] = data
+    finally:
+        os.close(descriptor)
     if reasons:
         raise Refusal(
             "missing-label",

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import folders, missing, read_each
+from evh.project.shelf import files, folders, missing, read_each
 from evh.records import run as record
 from evh.store import atomic, journal, parquet, strict
 from evh.store.hashing import sha256
 from evh.store.locks import held
-from evh.store.names import RUN_ID_LENGTH, check_id, item_stem, possible_stems
+from evh.store.names import RUN_ID_LENGTH, check_id, possible_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,6 +81,11 @@ def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Ru
     ]
     made = read_each(keys, lambda key: _read(project, *key), problems)
     return sorted(made, key=lambda run: (run.created_at, run.run_id, run.folder))
+
+
+def read_path(project: Project, folder: str, path: Path) -> Run:
+    """Return the finished run in ``path``, which lies in the ``runs*`` folder named ``folder``."""
+    return _read(project, folder, path)
 
 
 def unfinished(project: Project) -> list[Path]:
@@ -175,6 +180,26 @@ def output(project: Project, run: Run, prediction: Prediction) -> str | None:
     return None if source is None else output(project, source, prediction)
 
 
+def outputs(project: Project, run: Run, rows: Iterable[Prediction]) -> dict[str, str]:
+    """Return what an arm answered for each of ``rows``, by item id: `output` for many of them."""
+    made: dict[str, str] = {}
+    missing_rows: list[Prediction] = []
+    place = path_of(project, run) / "outputs"
+    names = {path.name for path in files(place, ".txt")} if project.inside(place) else set()
+    for row in rows:
+        if row.output is not None:
+            made[row.item_id] = row.output
+            continue
+        name = next((f"{stem}.txt" for stem in possible_stems(row.item_id) if f"{stem}.txt" in names), None)
+        path = place / str(name)
+        if name is None or (path.is_symlink() and not project.inside(path)):
+            missing_rows.append(row)
+        else:
+            made[row.item_id] = strict.read_bytes(path).decode("utf-8", "replace")
+    source = source_of(project, run) if missing_rows else None
+    return made if source is None else {**outputs(project, source, missing_rows), **made}
+
+
 def source_of(project: Project, run: Run) -> Run | None:
     """Return the run that a scored-again run took its outputs from, or None."""
     origin = (run.derived or {}).get("from")
@@ -192,19 +217,20 @@ def source_of(project: Project, run: Run) -> Run | None:
     return _read(project, folder, path)
 
 
-def new_run_id(project: Project, config_id: str) -> str:
+def new_run_id(project: Project, config_id: str, *, folder: str = MEASURED) -> str:
     """Return an id for a run that starts now: ``<config>_YYYYMMDDTHHMMSSZ``, with ``-2`` on a tie.
 
-    The run's folder is made in ``data/runs`` on the spot, so that two runs cannot take one id.
+    No run of any folder has it. The run's own folder is made on the spot, so that two runs cannot take one
+    id.
     """
     from evh.store.clock import run_stamp
 
     base = f"{config_id}_{run_stamp(project.now())}"
-    place = place_of(project, MEASURED)
-    atomic.make_folder(place)
-    with held(project.locks, place):
+    place = place_of(project, folder)
+    everywhere = {place, *(place_of(project, name) for name in folder_names(project))}
+    with held(project.locks, place_of(project, MEASURED)):
         number, run_id = 1, base
-        while (place / run_id).exists():
+        while any((one / run_id).exists() for one in everywhere):
             number += 1
             run_id = f"{base}-{number}"
         atomic.make_folder(place / run_id)
@@ -213,26 +239,78 @@ def new_run_id(project: Project, config_id: str) -> str:
 
 def begin(project: Project, run: Run, running: Mapping[str, Any]) -> None:
     """Write a run's ``running.json``: from now on it can be resumed."""
-    atomic.write_file(path_of(project, run) / RUNNING, strict.dump_manifest(dict(running)))
+    atomic.write_file(path_of(project, run) / RUNNING, strict.dump_manifest({**record.dump(run), **running}))
 
 
-def keep_output(project: Project, run: Run, item_id: str, text: bytes) -> Path:
-    """Write one output as it comes, not yet flushed to the disk, and return its path."""
+def running(project: Project, path: Path) -> Run | None:
+    """Return what an unfinished run began as, or None: its ``running.json`` is missing or not evh's.
+
+    Args:
+        project: the project.
+        path: the run's folder, from `unfinished`.
+    """
+    if not (path / RUNNING).is_file():
+        return None
+    folder = next(
+        (name for name in folder_names(project) if place_of(project, name) == path.parent), MEASURED
+    )
+
+    def read_it(file: Path) -> Run:
+        return record.parse(strict.read_object(file), project.show(file), folder=folder)
+
+    return next(iter(read_each([path / RUNNING], read_it, [])), None)
+
+
+def running_rows(project: Project, run: Run) -> tuple[Prediction, ...]:
+    """Return the rows that an unfinished run has kept; a last line that a crash cut is passed over."""
+    path = path_of(project, run) / ROWS
+    return parse_rows(project, path, strict.read_bytes(path)) if path.exists() else ()
+
+
+def kept_output(project: Project, run: Run, item_id: str) -> bytes | None:
+    """Return the output file of an item as it lies there, or None."""
+    for stem in possible_stems(item_id):
+        path = path_of(project, run) / "outputs" / f"{stem}.txt"
+        if path.is_file() and project.inside(path):
+            return strict.read_bytes(path)
+    return None
+
+
+def keep_output(project: Project, run: Run, stem: str, text: bytes) -> Path:
+    """Write one output as it comes, not yet flushed to the disk, and return its path.
+
+    Args:
+        project: the project.
+        run: the run.
+        stem: the item's file stem, from `names.item_stems` over the dataset's ids.
+        text: the output's bytes.
+    """
     folder = path_of(project, run) / "outputs"
     atomic.make_folder(folder)
-    path = folder / f"{item_stem(item_id)}.txt"
+    path = folder / f"{stem}.txt"
     atomic.write_unflushed(path, text)
     return path
 
 
-def keep_rows(project: Project, run: Run, rows: Sequence[Prediction]) -> None:
-    """Append rows of a running run's predictions, flushed."""
-    path = path_of(project, run) / ROWS
-    journal.append(path, [record.dump_prediction(row) for row in rows], locks=project.locks)
+def keep_rows(project: Project, run: Run, rows: Sequence[Prediction]) -> Path:
+    """Append rows of a running run's predictions, not yet flushed, and return the file.
+
+    The caller holds the lock of `rows_path` for as long as the run goes.
+    """
+    path = rows_path(project, run)
+    journal.append_held(path, [record.dump_prediction(row) for row in rows], flush=False)
+    return path
+
+
+def rows_path(project: Project, run: Run) -> Path:
+    """Return where a running run's rows go."""
+    return path_of(project, run) / ROWS
 
 
 def finish(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
     """Write a measured run's final rows and, last, its ``metrics.json``: the commit point.
+
+    Over 5,000 rows they are Parquet and each row must hold its output: the files of the outputs go.
 
     Returns:
         The run as written, with the ``predictions`` that it names.
@@ -243,8 +321,9 @@ def finish(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
     atomic.write_file(folder / name, data)
     atomic.write_file(folder / METRICS, strict.dump_manifest(record.dump(made)))
     atomic.remove(folder / RUNNING)
-    if name == ROWS_LARGE:
+    if name == ROWS_LARGE:  # its rows hold the outputs too
         atomic.remove(folder / ROWS)
+        atomic.remove(folder / "outputs")
     return made
 
 

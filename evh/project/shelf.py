@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TypeVar
 
 from evh.errors import Refusal
 from evh.store.atomic import is_tmp
+from evh.store.names import possible_stems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,6 +61,28 @@ def missing(kind: str, name: str, known: Iterable[str], *, next: str | None = No
     listed = near or names[:10]
     hint = f"there is {', '.join(listed)}" if listed else f"there is no {kind} here yet"
     return Refusal(f"no-such-{kind.replace(' ', '-')}", f"there is no {kind} {name!r}", why=[hint], next=next)
+
+
+def read_item_file(folder: int, item_id: str) -> bytes | None:
+    """Return the bytes of an item's ``.txt`` in an open folder, or None; no link is followed.
+
+    Args:
+        folder: the folder's descriptor: thousands of files are read without resolving a path for each.
+        item_id: the item.
+    """
+    for stem in possible_stems(item_id):
+        try:
+            descriptor = os.open(f"{stem}.txt", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+        except OSError:
+            continue
+        try:
+            chunks = []
+            while chunk := os.read(descriptor, 65536):
+                chunks.append(chunk)
+            return b"".join(chunks)
+        finally:
+            os.close(descriptor)
+    return None
 
 
 def _visible(path: Path) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from evh.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 TMP_PREFIX = ".tmp-"
 
@@ -47,8 +47,12 @@ def write_file(path: Path, data: bytes) -> None:
     temporary = _beside(path)
     with _told(path), _removed_on_error(temporary):
         _write(temporary, data, flush=True)
-        temporary.replace(path)
-        flush_folder(path.parent)
+        if path.exists() and _exchange(temporary, path):
+            with _undone_on_error(lambda: _exchange(temporary, path)):
+                flush_folder(path.parent)
+            _remove_if_possible(temporary)
+        else:
+            _rename_new(temporary, path)
 
 
 def write_new_file(path: Path, data: bytes) -> None:
@@ -62,8 +66,9 @@ def write_new_file(path: Path, data: bytes) -> None:
     with _told(path), _removed_on_error(temporary):
         _write(temporary, data, flush=True)
         os.link(temporary, path)  # link, not rename: it fails where something exists
-        temporary.unlink()
-        flush_folder(path.parent)
+        with _undone_on_error(path.unlink):
+            temporary.unlink()
+            flush_folder(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -72,24 +77,54 @@ def write_text(path: Path, text: str) -> None:
 
 
 class FolderWriter:
-    """A folder being built beside its place; `add` puts a file into it."""
+    """A folder being built beside its place; `add` puts a file into it.
 
-    def __init__(self, folder: Path) -> None:
+    ``flushed`` is False for what can be made again at any time (a site): its files are not forced to disk.
+    """
+
+    def __init__(self, folder: Path, *, flushed: bool = True) -> None:
         self.folder = folder
+        self._flushed = flushed
+        self._later = False
         self._made = {folder}
 
-    def add(self, name: str, data: bytes) -> None:
-        """Write one file, flushed; ``name`` may hold one or more ``/``."""
-        path = self.folder / name
-        if path.parent not in self._made:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(path.parent)
-        _write(path, data, flush=True)
+    def add(self, name: str, data: bytes, *, later: bool = False) -> None:
+        """Write one file, flushed; ``name`` may hold one or more ``/``.
+
+        With ``later`` it is flushed with everything else by `flush`: thousands of files then take one wait.
+        """
+        _write(self._place(name), data, flush=self._flushed and not later)
+        self._later = self._later or later
+
+    def add_folder(self, name: str) -> None:
+        """Make an empty folder."""
+        self._place(f"{name}/file")
+
+    def keep(self, name: str, source: Path) -> None:
+        """Take a file over as it is: a hard link where the file system makes one, else a copy."""
+        path = self._place(name)
+        try:
+            os.link(source, path)
+        except OSError:
+            _write(path, source.read_bytes(), flush=self._flushed)
 
     def flush(self) -> None:
         """Flush every folder made here, deepest first."""
-        for folder in sorted(self._made, key=lambda path: -len(path.parts)):
-            flush_folder(folder)
+        if self._flushed and self._later:
+            os.sync()
+        if self._flushed:
+            for folder in sorted(self._made, key=lambda path: -len(path.parts)):
+                flush_folder(folder)
+
+    def _place(self, name: str) -> Path:
+        path = self.folder / name
+        parent = path.parent
+        if parent not in self._made:
+            parent.mkdir(parents=True, exist_ok=True)
+        while parent not in self._made:
+            self._made.add(parent)
+            parent = parent.parent
+        return path
 
 
 @contextlib.contextmanager
@@ -109,12 +144,11 @@ def new_folder(place: Path) -> Iterator[FolderWriter]:
         yield writer
         writer.flush()
         try:
-            temporary.rename(place)
+            _rename_new(temporary, place)
         except OSError as error:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from error
             raise
-        flush_folder(place.parent)
 
 
 def write_unflushed(path: Path, data: bytes) -> None:
@@ -189,6 +223,17 @@ def _removed_on_error(temporary: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _undone_on_error(undo: Callable[[], object]) -> Iterator[None]:
+    """Take the last step back when the block fails, so that a refusal has changed nothing."""
+    try:
+        yield
+    except OSError:
+        with contextlib.suppress(OSError):
+            undo()
+        raise
+
+
+@contextlib.contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Turn a disk's error into a Refusal that names the path; FileExistsError stays for the caller."""
     try:
@@ -205,34 +250,61 @@ def _told(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def replaced_folder(place: Path) -> Iterator[FolderWriter]:
+def removed_unless(committed: Path, part: Path) -> Iterator[None]:
+    """Remove ``part`` when the block ends without ``committed``: a deed in two places leaves no half behind."""
+    try:
+        yield
+    finally:
+        if not committed.exists():
+            _remove_if_possible(part)
+
+
+@contextlib.contextmanager
+def replaced_folder(place: Path, *, flushed: bool = True) -> Iterator[FolderWriter]:
     """Build the folder ``place`` whole and put it in place of the one there, in one step where it can be.
 
     Linux exchanges the two names at once; elsewhere the old one is moved aside first, and a reader may find
-    the place empty for an instant. On an error the old folder stays.
+    the place empty for an instant. On an error the old folder stays. ``flushed`` is False for what can be
+    made again at any time.
     """
     make_folder(place.parent)
     temporary = _beside(place)
     with _told(place), _removed_on_error(temporary):
         temporary.mkdir()
-        writer = FolderWriter(temporary)
+        writer = FolderWriter(temporary, flushed=flushed)
         yield writer
         writer.flush()
         swap_folder(temporary, place)
-        flush_folder(place.parent)
 
 
 def swap_folder(built: Path, place: Path) -> None:
-    """Put the folder ``built`` at ``place`` and remove what was there; both lie in one file system."""
+    """Put the folder ``built`` at ``place``, flushed, and remove what was there; both in one file system."""
     if not place.exists():
-        built.rename(place)
+        _rename_new(built, place)
     elif _exchange(built, place):
-        remove(built)
+        with _undone_on_error(lambda: _exchange(built, place)):
+            flush_folder(place.parent)
+        _remove_if_possible(built)
     else:
         aside = _beside(place)
         place.rename(aside)
-        built.rename(place)
-        remove(aside)
+        with _undone_on_error(lambda: aside.rename(place)):
+            built.rename(place)
+        flush_folder(place.parent)
+        _remove_if_possible(aside)
+
+
+def _rename_new(built: Path, place: Path) -> None:
+    """Rename into a free place and flush the folder; where the flush fails the rename is taken back."""
+    built.rename(place)
+    with _undone_on_error(lambda: place.rename(built)):
+        flush_folder(place.parent)
+
+
+def _remove_if_possible(old: Path) -> None:
+    """Remove what a swap left over. The new is in place already: an error here leaves litter, not a failure."""
+    with contextlib.suppress(Refusal, OSError):
+        remove(old)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -25,6 +25,12 @@ def stamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def precise(time: datetime) -> str:
+    """Return a time in UTC as `stamp` does, its fraction of a second kept: ``2026-11-01T08:02:32.5Z``."""
+    text = time.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return f"{text.rstrip('0')}Z" if "." in text else f"{text}Z"
+
+
 def run_stamp(time: datetime) -> str:
     """Return a time in UTC as ``20261101T080232Z``, the form that a run's id ends in."""
     return time.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -32,11 +38,7 @@ def run_stamp(time: datetime) -> str:
 
 def parse_time(text: str, place: str) -> datetime:
     """Return an ISO 8601 date or time as UTC; without a zone it is UTC, without a time it is midnight."""
-    iso = text.strip().replace(" ", "T", 1).replace("z", "Z")
-    try:
-        time = datetime.fromisoformat(iso) if _TIME.fullmatch(text.strip()) else None
-    except ValueError:  # a 13th month, a 25th hour
-        time = None
+    time = _parsed(text)
     if time is None:
         raise Refusal(
             "bad-time",
@@ -44,4 +46,20 @@ def parse_time(text: str, place: str) -> datetime:
             why=[f"{place}: {text!r}"],
             next="write it as 2026-11-01T08:02:32Z",
         )
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    return time
+
+
+def is_time(text: object) -> bool:
+    """Tell whether `parse_time` reads a value."""
+    return isinstance(text, str) and _parsed(text) is not None
+
+
+def _parsed(text: str) -> datetime | None:
+    iso = text.strip().replace(" ", "T", 1).replace("z", "Z")
+    try:
+        time = datetime.fromisoformat(iso) if _TIME.fullmatch(text.strip()) else None
+        if time is not None:
+            time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):  # a 13th month, a 25th hour; an hour before the year 1
+        return None
+    return time

@@ -72,15 +72,17 @@ def append_held(path: Path, rows: Sequence[dict[str, Any]], *, flush: bool = Tru
                 view = view[os.write(descriptor, view) :]
             if flush:
                 os.fsync(descriptor)
+            if new:
+                flush_folder(path.parent)
         except OSError:
             os.ftruncate(descriptor, start)
+            if new:
+                path.unlink()
             raise
     except OSError as error:
         raise _cannot(path, error) from error
     finally:
         os.close(descriptor)
-    if new:
-        flush_folder(path.parent)
     return torn
 
 

@@ -38,11 +38,20 @@ def held(locks: Path, record: Path, *, wait_s: float = WAIT_S) -> Iterator[None]
     """
     make_folder(locks)
     path = locks / f"{sha256_text(os.path.realpath(record))}.lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise Refusal(
+            "cannot-write",
+            f"cannot lock {record.name}",
+            why=[f"{path}: {error.strerror or error}"],
+            next="free space or mend the permissions, then run the same command again",
+        ) from error
     try:
         _acquire(descriptor, record, wait_s)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()} {' '.join(sys.argv)[:200]}\n".encode(errors="replace"), 0)
+        with contextlib.suppress(OSError):  # who holds it is for a message only
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()} {' '.join(sys.argv)[:200]}\n".encode(errors="replace"), 0)
         yield
     finally:
         os.close(descriptor)

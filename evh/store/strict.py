@@ -44,6 +44,7 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 _PRETTY = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+_ESCAPED = "backslashreplace"  # a lone surrogate has no UTF-8; as \udXXX it is JSON that reads back the same
 
 
 def decode(data: bytes, place: object) -> str:
@@ -127,17 +128,17 @@ def read_bytes(path: Path) -> bytes:
 
 def dump_line(row: dict[str, Any]) -> bytes:
     """Return ``row`` as one compact line of JSONL with its LF, keys sorted."""
-    return (_COMPACT.encode(row) + "\n").encode("utf-8", "surrogatepass")
+    return (_COMPACT.encode(row) + "\n").encode("utf-8", _ESCAPED)
 
 
 def dump_manifest(value: dict[str, Any]) -> bytes:
     """Return ``value`` in the form of a manifest: 2-space indent, sorted keys, LF at the end."""
-    return (_PRETTY.encode(value) + "\n").encode("utf-8", "surrogatepass")
+    return (_PRETTY.encode(value) + "\n").encode("utf-8", _ESCAPED)
 
 
 def compact(value: object) -> str:
     """Return ``value`` as compact JSON text with sorted keys: the form of object columns in Parquet."""
-    return _COMPACT.encode(value)
+    return _COMPACT.encode(value).encode("utf-8", _ESCAPED).decode()
 
 
 def parse_toml(data: bytes, place: object) -> dict[str, Any]:

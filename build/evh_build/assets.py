@@ -1,0 +1,56 @@
+"""Where the templates and static files lie, and the names that the site gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evh.store.hashing import sha256
+from evh.store.strict import read_bytes
+
+if TYPE_CHECKING:
+    from evh.project.find import Project
+
+FOLDER = "site_templates"
+STATIC = "static"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A static file: its name among the templates, its name in the site, its bytes."""
+
+    name: str
+    path: str
+    data: bytes
+
+
+def own_templates() -> Path:
+    """Return the folder of evh's templates: the checkout's where there is one, else the installed one."""
+    here = Path(__file__).resolve().parent
+    checkout = here.parents[1] / FOLDER
+    return checkout if (checkout / "base.html").is_file() else here / f"_{FOLDER}"
+
+
+def template_folders(project: Project) -> list[Path]:
+    """Return where templates are looked for: the project's own folder where it has one, then evh's."""
+    theirs = project.root / FOLDER
+    ours = own_templates()
+    if theirs.is_dir() and theirs.resolve() != ours.resolve() and project.inside(theirs):
+        return [theirs, ours]
+    return [ours]
+
+
+def assets(folders: list[Path]) -> list[Asset]:
+    """Return the static files, a project's own in place of one of that name, with their content's hash in the name."""
+    found: dict[str, Path] = {}
+    for folder in reversed(folders):
+        for path in sorted((folder / STATIC).glob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                found[path.name] = path
+    made = []
+    for name, path in sorted(found.items()):
+        data = read_bytes(path)
+        stem, dot, ending = name.rpartition(".")
+        made.append(Asset(name, f"assets/{stem}.{sha256(data)[:12]}{dot}{ending}", data))
+    return made

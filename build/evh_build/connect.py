@@ -1,0 +1,116 @@
+"""One DuckDB over the project that opens no file itself and writes none.
+
+External access, extension installs and replacement scans are off, and the configuration is locked: a query
+sees the registered relations and nothing else of the machine. Text records come as Arrow tables from the
+strict readers that every command uses; Parquet records as datasets that are scanned lazily.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as pads
+from pyarrow import fs
+
+from evh_build import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from evh_build.gather import Gathered
+
+VIEWS = Path(__file__).with_name("views")
+MEMORY = "1GB"
+THREADS = 2
+NOUNS = tuple(tables.COLUMNS)
+
+_TYPES = {
+    "text": pa.string(),
+    "bytes": pa.binary(),
+    "whole": pa.int64(),
+    "number": pa.float64(),
+    "bool": pa.bool_(),
+    "scores": pa.map_(pa.string(), pa.float64()),
+}
+
+
+class Database:
+    """The project's tables. ``SELECT`` is all that it is good for.
+
+    Args:
+        gathered: the project's records.
+        nouns: the views that will be read; the relations of the others are there but empty, so that a query
+            about label sets does not read every prediction. All of them by default.
+    """
+
+    def __init__(self, gathered: Gathered, nouns: Collection[str] = NOUNS) -> None:
+        self.connection = _connect(gathered.project.cache / "duckdb")
+        wanted = {need for noun in nouns for need in tables.NEEDS.get(noun, (noun,))}
+        for noun, columns in tables.COLUMNS.items():
+            rows = list(tables.rows(noun, gathered)) if noun in wanted else []
+            self.connection.register(f"{noun}_json", _table(rows, columns))
+        for noun, (owner, columns) in tables.PARQUET.items():
+            files = tables.files(noun, gathered) if noun in wanted else []
+            self.connection.register(f"{noun}_parquet", _dataset(files, owner, columns))
+        for noun in NOUNS:
+            text = (VIEWS / f"{noun}.sql").read_text(encoding="utf-8")
+            self.connection.execute(f"CREATE VIEW {noun} AS {text}")
+        self.connection.execute("SET lock_configuration = true")
+
+    def rows(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Return the rows of a query; ``$name`` in it stands for a parameter."""
+        cursor = self.connection.execute(sql, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+def _connect(spill: Path) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "enable_external_access": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "temp_directory": str(spill),
+            "memory_limit": MEMORY,
+            "threads": str(THREADS),
+        },
+    )
+    for setting in ("python_enable_replacements", "python_scan_all_frames"):
+        connection.execute(f"SET {setting} = false")
+    return connection
+
+
+def _schema(columns: Mapping[str, str]) -> pa.Schema:
+    return pa.schema([(name, _TYPES[kind]) for name, kind in columns.items()])
+
+
+def _table(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> pa.Table:
+    arrays = []
+    for name, kind in columns.items():
+        values = [row.get(name) for row in rows]
+        if kind == "text":  # a lone surrogate is no UTF-8, and Arrow refuses the whole column
+            values = [
+                value if value is None or value.isascii() else value.encode("utf-8", "replace").decode()
+                for value in values
+            ]
+        arrays.append(pa.array(values, type=_TYPES[kind]))
+    return pa.Table.from_arrays(arrays, schema=_schema(columns))
+
+
+def _dataset(files: list[tuple[str, Path]], owner: str, columns: Mapping[str, str]) -> pads.Dataset:
+    """Return the Parquet files as one dataset; ``owner`` is a column that tells which record a row is of."""
+    form, system = pads.ParquetFileFormat(), fs.LocalFileSystem()
+    fragments = [
+        form.make_fragment(str(path), filesystem=system, partition_expression=pads.field(owner) == name)
+        for name, path in files
+    ]
+    return pads.FileSystemDataset(fragments, _schema({**columns, owner: "text"}), form, system)

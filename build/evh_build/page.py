@@ -1,0 +1,66 @@
+"""What a page is: a name, a template, a documented Context, and the function that fills one Context a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evh_build.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """A step of the way from the home page: its title and path."""
+
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that a reader may copy: what it does, and the line, safely quoted for a shell."""
+
+    does: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every page has.
+
+    Attributes:
+        title: the page's heading and title.
+        crumbs: the way from the home page.
+        section: the entry of the navigation that is current.
+        commands: the commands for the next step.
+    """
+
+    title: str
+    crumbs: tuple[Crumb, ...] = ()
+    section: str = ""
+    commands: tuple[Command, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One page to be rendered: its path below the site's folder, and its context."""
+
+    path: str
+    context: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A kind of page.
+
+    ``name`` is the folder under ``pages/`` and the template ``pages/<name>.html``. ``queries`` name its
+    ``.sql`` files; each is run once for the whole site. ``make`` gives every page of the kind.
+    """
+
+    name: str
+    context: type[Frame]
+    make: Callable[[Source], Iterator[Leaf]]
+    queries: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""An item in full."""

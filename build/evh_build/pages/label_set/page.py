@@ -1,0 +1,141 @@
+"""A label set: who labelled, by what guideline, what each rule did, and every label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evh_build import urls
+from evh_build.findings import Preceding, preceding
+from evh_build.markdown import render
+from evh_build.page import Crumb, Frame, Leaf, Page
+from evh_build.pages.labels.page import SetView, view
+from evh_build.source import command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from markupsafe import Markup
+
+    from evh.records.labelset import LabelSet
+    from evh_build.source import Source
+
+MOST_LABELS = 1_000
+MOST_ANSWERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LabelView:
+    """One label: the item and its page, the answer as shown, the note, the slice."""
+
+    item_id: str
+    path: str | None
+    answer: str
+    note: str | None
+    slice: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context(Frame):
+    """A label set's page.
+
+    Attributes:
+        view: the set as lists show it.
+        source: where its labels came from, key by key.
+        capture: the page of the capture that a rule set reads.
+        run: the page of the run that a model set was taken from.
+        labels_sha256: the digest of its labels.
+        rules: what each rule did.
+        preceding: rules whose outcome was not after the decision, with counts.
+        answers: each answer with how often it is given, the commonest first.
+        n_answers: how many different answers there are.
+        labels: the labels, the first ones.
+        n_labels: how many there are.
+        conflicts: sha256 of bytes that got different answers and stayed unlabelled, with those answers.
+        guideline: the guideline, rendered; None where there is none.
+        guideline_name: its file's name.
+        guideline_plain: the guideline as plain text, where it is not Markdown.
+    """
+
+    view: SetView
+    source: tuple[tuple[str, str], ...]
+    capture: str | None
+    run: str | None
+    labels_sha256: str
+    rules: tuple[Mapping[str, Any], ...]
+    preceding: tuple[Preceding, ...]
+    answers: tuple[tuple[str, int], ...]
+    n_answers: int
+    labels: tuple[LabelView, ...]
+    n_labels: int
+    conflicts: tuple[tuple[str, str], ...]
+    guideline: Markup | None
+    guideline_name: str
+    guideline_plain: str | None
+
+
+def make(source: Source) -> Iterator[Leaf]:
+    """Give a page a label set."""
+    for ref, one in source.gathered.label_sets.items():
+        path = source.urls.label_set(ref)
+        if path is None:
+            continue
+        rows = source.rows_of("label_set", "labels", label_set=ref)
+        answers = source.rows_of("label_set", "answers", label_set=ref)
+        text, name = _guideline(source, one)
+        markdown = name.endswith((".md", ".markdown"))
+        yield Leaf(
+            path,
+            Context(
+                title=one.set,
+                section="labels",
+                crumbs=(
+                    Crumb("Home", urls.HOME),
+                    Crumb("Label sets", urls.LABELS),
+                    *([Crumb(one.dataset_id, at)] if (at := source.urls.dataset(one.dataset_id)) else []),
+                ),
+                commands=(
+                    command("how it agrees with the others", "labels", "--dataset-id", one.dataset_id),
+                    command("score every arm against it", "rescore", "--dataset-id", one.dataset_id, "--labels", ref),
+                    command(
+                        "promote it to a reference",
+                        "reference-promote", "--dataset-id", one.dataset_id, "--labels", one.set,
+                        "--tier", "silver", "--reason", "WHY",
+                    ),
+                ),
+                view=view(source, one),
+                source=tuple((key, str(value)) for key, value in sorted(one.source.items())),
+                capture=source.urls.capture(str(one.source.get("capture") or "")),
+                run=source.urls.run(f"runs/{one.source.get('run_id')}"),
+                labels_sha256=one.labels_sha256,
+                rules=one.rules,
+                preceding=preceding(source, (ref,)),
+                answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
+                n_answers=len(answers),
+                labels=tuple(_label(source, one, row) for row in rows[:MOST_LABELS]),
+                n_labels=len(rows),
+                conflicts=tuple((sha, ", ".join(map(str, given))) for sha, given in sorted(one.conflicts.items())),
+                guideline=render(text) if text is not None and markdown else None,
+                guideline_name=name,
+                guideline_plain=text if not markdown else None,
+            ),
+        )  # fmt: skip
+
+
+def _label(source: Source, one: LabelSet, row: dict[str, Any]) -> LabelView:
+    return LabelView(
+        item_id=row["item_id"],
+        path=source.urls.item(one.dataset_id, row["item_id"]),
+        answer=row["answer"] or "",
+        note=row["note"],
+        slice=row["slice"],
+    )
+
+
+def _guideline(source: Source, one: LabelSet) -> tuple[str | None, str]:
+    data = source.gathered.guideline(one)
+    name = str((one.guideline or {}).get("file") or "").lstrip("~")
+    return (None if data is None else data.decode("utf-8", "replace")[: source.max_item_text], name)
+
+
+PAGE = Page("label_set", Context, make, queries=("labels", "answers"))

@@ -1,0 +1,4 @@
+SELECT reference, answer, count(*) AS n
+FROM reference_labels
+GROUP BY ALL
+ORDER BY reference, n DESC, answer

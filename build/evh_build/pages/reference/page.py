@@ -1,0 +1,88 @@
+"""A reference set: what it was promoted from, by whom and why, and every text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh_build import urls
+from evh_build.findings import Preceding, preceding
+from evh_build.page import Crumb, Frame, Leaf, Page
+from evh_build.pages.references.page import ReferenceView, view
+from evh_build.source import command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evh_build.source import Source
+
+MOST_LABELS = 1_000
+MOST_ANSWERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """One reference text: the item and its page, and the answer as shown."""
+
+    item_id: str
+    path: str | None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context(Frame):
+    """A reference set's page.
+
+    Attributes:
+        view: the reference as lists show it.
+        digests: each label set it was promoted from, with the digest of its labels then.
+        preceding: rules of its label sets whose outcome was not after the decision, with counts.
+        answers: each answer with how often it is given, the commonest first.
+        n_answers: how many different answers there are.
+        texts: its texts, the first ones.
+        n_texts: how many there are.
+    """
+
+    view: ReferenceView
+    digests: tuple[tuple[str, str], ...]
+    preceding: tuple[Preceding, ...]
+    answers: tuple[tuple[str, int], ...]
+    n_answers: int
+    texts: tuple[TextView, ...]
+    n_texts: int
+
+
+def make(source: Source) -> Iterator[Leaf]:
+    """Give a page a reference set."""
+    for ref, one in source.gathered.references.items():
+        path = source.urls.reference(ref)
+        if path is None:
+            continue
+        rows = source.rows_of("reference", "texts", reference=ref)
+        answers = source.rows_of("reference", "answers", reference=ref)
+        digests = (one.promoted_from or {}).get("labels_sha256") or ()
+        yield Leaf(
+            path,
+            Context(
+                title=one.name,
+                section="references",
+                crumbs=(Crumb("Home", urls.HOME), Crumb("Reference sets", urls.REFERENCES)),
+                commands=(
+                    command("score every arm against it", "rescore", "--dataset-id", one.dataset_id, "--reference", ref),
+                    command("the sheet by it", "inspect", "--sheet", "--dataset-id", one.dataset_id, "--against", ref),
+                ),
+                view=view(source, one),
+                digests=tuple((name, str(digest)) for name, digest in zip(one.label_refs, digests, strict=False)),
+                preceding=preceding(source, one.label_refs),
+                answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
+                n_answers=len(answers),
+                texts=tuple(
+                    TextView(row["item_id"], source.urls.item(one.dataset_id, row["item_id"]), row["answer"] or "")
+                    for row in rows[:MOST_LABELS]
+                ),
+                n_texts=len(rows),
+            ),
+        )
+
+
+PAGE = Page("reference", Context, make, queries=("texts", "answers"))

@@ -1,0 +1,176 @@
+"""Rendering: Jinja2 with escaping on for every name, no undefined value let through, templates kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import jinja2.meta
+from markupsafe import Markup
+
+from evh.store.hashing import sha256_text
+from evh.store.text import plural
+from evh_build.text import visible
+from evh_build.urls import ABOUT, ARMS, CAPTURES, DATASETS, HOME, LABELS, REFERENCES, RUNS, href, root_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from evh_build.page import Leaf
+
+DASH = "—"
+NAVIGATION = (
+    ("home", "Home", HOME),
+    ("datasets", "Datasets", DATASETS),
+    ("captures", "Captures", CAPTURES),
+    ("labels", "Labels", LABELS),
+    ("references", "Reference sets", REFERENCES),
+    ("arms", "Arms", ARMS),
+    ("runs", "Runs", RUNS),
+    ("about", "About", ABOUT),
+)
+SITE_VARIABLES = {"root", "project", "asset", "navigation", "about"}
+"""What every template may use beside its Context: the renderer gives them."""
+
+
+class Renderer:
+    """Turns a leaf into the bytes of a page.
+
+    Args:
+        folders: where templates are looked for, the project's own first.
+        project: the project's name, shown in the header.
+        assets: the name of each static file → the name with its content's hash.
+    """
+
+    def __init__(self, folders: Sequence[Path], project: str, assets: dict[str, str]) -> None:
+        self._project = project
+        self._assets = assets
+        self._environment = environment(folders)
+        self._closures: dict[str, str] = {}
+
+    def render(self, name: str, leaf: Leaf) -> bytes:
+        """Return a page's bytes."""
+        values = {field.name: getattr(leaf.context, field.name) for field in fields(leaf.context)}
+        template = self._environment.get_template(f"pages/{name}.html")
+        text = template.render(
+            **values,
+            root=root_of(leaf.path),
+            project=self._project,
+            asset=self._assets,
+            navigation=NAVIGATION,
+            about=ABOUT,
+        )
+        return text.encode("utf-8")
+
+    def closure(self, name: str) -> str:
+        """Return the digest of a page's template and of every template that it extends, includes or imports."""
+        if name not in self._closures:
+            texts = sources(self._environment, f"pages/{name}.html")
+            told = "".join(f"{one}\0{text}\0" for one, text in sorted(texts.items()))
+            self._closures[name] = sha256_text(f"{told}{self._project}\0{sorted(self._assets.items())}")
+        return self._closures[name]
+
+
+def environment(folders: Sequence[Path]) -> jinja2.Environment:
+    """Return the templates' environment."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    made.filters |= {
+        "href": href,
+        "figure": figure,
+        "percent": percent,
+        "count": count,
+        "plural": plural,
+        "metric": metric_name,
+        "day": day,
+        "short": short,
+        "scale": scale,
+        "breakable": breakable,
+    }
+    return made
+
+
+def sources(made: jinja2.Environment, name: str) -> dict[str, str]:
+    """Return the text of a template and of those it leads to, by name."""
+    found: dict[str, str] = {}
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        if one in found or made.loader is None:
+            continue
+        text, _, _ = made.loader.get_source(made, one)
+        found[one] = text
+        waiting += [each for each in jinja2.meta.find_referenced_templates(made.parse(text)) if each]
+    return found
+
+
+def figure(value: float | None, places: int = 3) -> str:
+    """Return a number to three places; "—" for none; a true minus sign."""
+    if value is None:
+        return DASH
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+def percent(value: float | None) -> str:
+    """Return a share as a percentage to one place."""
+    return DASH if value is None else f"{100 * value:.1f} %"
+
+
+def count(value: int | None) -> str:
+    """Return a count with thousands separated."""
+    return DASH if value is None else f"{value:,}"
+
+
+def metric_name(name: str) -> str:
+    """Return a metric's key as a reader sees it: spaces for underscores."""
+    return name.replace("_", " ")
+
+
+def day(stamp: str | None) -> str:
+    """Return the day of a time as a record writes it."""
+    return stamp[:10] if stamp else DASH
+
+
+def short(digest: str | None) -> str:
+    """Return the first twelve digits of a digest."""
+    return digest[:12] if digest else DASH
+
+
+def scale(value: float, low: float, high: float, width: float) -> str:
+    """Return where a value lies on an axis ``width`` long, to two places."""
+    span = high - low
+    place = 0.5 if span == 0 else min(max((value - low) / span, 0.0), 1.0)
+    return f"{place * width:.2f}"
+
+
+@cache
+def _break_after() -> re.Pattern[str]:
+    return re.compile(r"([_/.\-])")
+
+
+def breakable(text: str) -> Markup:
+    """Return an id as HTML that may break after ``_ / . -``, so that a long one fits a narrow column."""
+    parts = _break_after().split(visible(text))
+    return Markup("").join(Markup("%s<wbr>") % part if at % 2 else Markup("%s") % part for at, part in enumerate(parts))
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401 - any value that a template prints
+    """Return a printed value: hidden characters named in every text that is not HTML already."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value)
+    return DASH if value is None else value

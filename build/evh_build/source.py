@@ -1,0 +1,133 @@
+"""What the pages are filled from: the gathered records, each query's rows, the paths, and marks for sets."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evh.store.text import clean
+from evh_build.connect import Database
+from evh_build.page import Command
+from evh_build.urls import Urls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evh.acts.labels import SetSummary
+    from evh.acts.sheet_model import Against, LabelColumn
+    from evh.records.dataset import Dataset, Item
+    from evh_build.gather import Gathered
+
+PAGES = Path(__file__).with_name("pages")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A label or reference set as it is named wherever a number stands against it.
+
+    ``kind`` is ``labels`` or ``reference``. A reference shows its ``tier``, a label set its ``source``
+    (person, model, rule). ``path`` is its page, None where it has none.
+    """
+
+    ref: str
+    kind: str
+    name: str
+    tier: str | None
+    source: str | None
+    by: str
+    path: str | None
+
+
+class Source:
+    """The records, the rows of every query, and where each record's page lies."""
+
+    def __init__(self, gathered: Gathered, *, max_item_text: int) -> None:
+        self.gathered = gathered
+        self.urls = Urls(gathered)
+        self.title = gathered.project.settings.title or gathered.project.name
+        self.max_item_text = max_item_text
+        self._by_sha: dict[str, Mapping[str, list[Item]]] = {}
+        self._database: Database | None = None
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._grouped: dict[tuple[str, str, tuple[str, ...]], Mapping[tuple[Any, ...], list[Row]]] = {}
+
+    def rows(self, page: str, query: str) -> list[Row]:
+        """Return the rows of ``pages/<page>/<query>.sql``; it runs once for the whole site."""
+        key = (page, query)
+        if key not in self._rows:
+            if self._database is None:
+                self._database = Database(self.gathered)
+            text = (PAGES / page / f"{query}.sql").read_text(encoding="utf-8")
+            self._rows[key] = self._database.rows(text)
+        return self._rows[key]
+
+    def rows_of(self, page: str, query: str, **keys: str) -> list[Row]:
+        """Return those rows of a query whose columns have the values of ``keys``."""
+        names = tuple(keys)
+        if (page, query, names) not in self._grouped:
+            grouped: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+            for row in self.rows(page, query):
+                grouped[tuple(row[name] for name in names)].append(row)
+            self._grouped[page, query, names] = grouped
+        return self._grouped[page, query, names].get(tuple(keys.values()), [])
+
+    def mark(self, one: Against | LabelColumn) -> Mark:
+        """Return the mark of a set that a sheet names."""
+        path = self.urls.scored_against(one.ref)
+        return Mark(one.ref, one.kind, one.name, one.tier, one.source_kind, one.by, path)
+
+    def mark_of_summary(self, one: SetSummary) -> Mark:
+        """Return the mark of a set that an agreement report names."""
+        if one.reference is not None:
+            return self.mark_of_ref(one.reference.ref)
+        return self.mark_of_ref(f"labels/{one.label_set.ref}" if one.label_set else one.ref)
+
+    def mark_of_ref(self, ref: str) -> Mark:
+        """Return the mark of ``labels/<dataset>/<set>`` or ``<tier>/<name>``, whether it is here or not."""
+        path = self.urls.scored_against(ref)
+        if ref.startswith("labels/"):
+            name = ref.removeprefix("labels/")
+            held = self.gathered.label_sets.get(name)
+            kind, by = (held.kind, held.by) if held else (None, "")
+            return Mark(ref, "labels", name.rpartition("/")[2], None, kind, by, path)
+        tier, _, name = ref.partition("/")
+        reference = self.gathered.references.get(ref)
+        told = (reference.promoted_from or {}).get("source") if reference else None
+        kinds = {str(one.get("kind") if isinstance(one, dict) else one) for one in told or ()}
+        source = next(iter(kinds)) if len(kinds) == 1 else None
+        return Mark(ref, "reference", name, tier, source, (reference.promoted_by or "") if reference else "", path)
+
+    def by_sha(self, dataset: Dataset) -> Mapping[str, list[Item]]:
+        """Return a dataset's items by the sha256 of their bytes."""
+        if dataset.dataset_id not in self._by_sha:
+            self._by_sha[dataset.dataset_id] = dataset.by_sha()
+        return self._by_sha[dataset.dataset_id]
+
+    def close(self) -> None:
+        """Close the database, if one was opened."""
+        if self._database is not None:
+            self._database.close()
+
+
+def command(does: str, *words: str) -> Command:
+    """Return a command, each word quoted for a shell; control characters in data never reach the line."""
+    return Command(does, " ".join(shlex.quote(clean(word)) for word in ("evh", *words)))
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """Return nested settings as ``key.key`` and text, in the order of the keys; what is empty is left out."""
+    made: list[tuple[str, str]] = []
+    for key, value in sorted(values.items()):
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            made += flat(value, f"{name}.")
+        elif isinstance(value, list):
+            made.append((name, ", ".join(map(str, value))))
+        elif value not in (None, ""):
+            shown = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+            made.append((name, shown))
+    return tuple(made)

@@ -1,0 +1,160 @@
+"""The arms of a dataset side by side, in groups by what they were scored against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.measure.intervals import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evh.acts.sheet_model import Against, ArmColumn, Footer, Sheet
+    from evh.project.arms import Arm
+    from evh_build.source import Mark, Source
+
+MOST_COLUMNS = 7
+_FIRST = ("accuracy", "correct", "recall")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One arm's figures against one set, aligned with the group's metrics.
+
+    ``low`` and ``high`` are Wilson's 95 % interval where the first metric is a share of items, else None.
+    ``n`` items of ``of`` were scored, ``errors`` failed. ``own`` and ``fitted`` are flags that keep the arm
+    from leading.
+    """
+
+    arm: str
+    path: str | None
+    run: str | None
+    recorded: bool
+    values: tuple[float | None, ...]
+    low: float | None
+    high: float | None
+    n: int
+    of: int
+    errors: int
+    own: bool
+    fitted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Arms scored against one set (``mark`` None: against none), best first by the first metric.
+
+    ``majority`` is the share that an arm always giving the commonest answer would get right. ``low`` and
+    ``high`` are the ends of the chart's axis. ``leads`` marks the group that draws the sheet's winner.
+    """
+
+    mark: Mark | None
+    metrics: tuple[str, ...]
+    higher: bool
+    rows: tuple[Standing, ...]
+    majority: float | None
+    low: float
+    high: float
+    leads: bool
+
+
+def groups(source: Source, dataset_id: str) -> tuple[Group, ...]:
+    """Return a dataset's groups: references first (gold, then silver), then label sets by name."""
+    sheet = source.gathered.sheet(dataset_id)
+    if sheet is None:
+        return ()
+    found: dict[str, Against | None] = {}
+    for footer in sheet.footer:
+        for against, _ in footer.figures:
+            found.setdefault(against.ref if against else "", against)
+    arms = {arm.name: arm for arm in source.gathered.arms.get(dataset_id, ())}
+    made = [_group(source, sheet, against, arms) for against in found.values()]
+    return tuple(sorted(made, key=_order))
+
+
+def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[str, Arm]) -> Group:
+    ref = against.ref if against else None
+    held = [
+        (arm, footer, figures)
+        for arm, footer in zip(sheet.arms, sheet.footer, strict=True)
+        for one, figures in footer.figures
+        if (one.ref if one else None) == ref
+    ]
+    metrics = _metrics(sheet, held)
+    higher = all(arm.run.higher_is_better(metrics[0]) for arm, _, _ in held) if metrics else True
+    rows = [_standing(source, sheet, one, ref, metrics, arms) for one in held]
+    rows.sort(key=lambda one: (_rank(one.values, higher=higher), one.arm))
+    values = [value for one in rows for value in (*one.values[:1], one.low, one.high) if value is not None]
+    majority = [
+        share for _, footer, _ in held for one, share in footer.majority_rates if one and one.ref == ref
+    ]
+    unit = all(0 <= value <= 1 for value in values)
+    return Group(
+        mark=source.mark(against) if against else None,
+        metrics=metrics,
+        higher=higher,
+        rows=tuple(rows),
+        majority=max(majority, default=None),
+        low=0.0 if unit else min(values),
+        high=1.0 if unit else max(values),
+        leads=sheet.against is not None and sheet.against.ref == ref,
+    )
+
+
+def _metrics(sheet: Sheet, held: list[tuple[ArmColumn, Footer, Mapping[str, float]]]) -> tuple[str, ...]:
+    names = {name for _, _, figures in held for name in figures}
+    if "accuracy" in names:  # the mean of `correct` under another name
+        names -= {"correct"} - {sheet.metric}
+    primary = [arm.run.primary_metric for arm, _, _ in held if arm.run.primary_metric in names]
+    first = sheet.metric if sheet.metric in names else primary[0] if primary else None
+    ranked = sorted(names, key=lambda name: (name != first, not name.startswith(_FIRST), name))
+    return tuple(ranked[:MOST_COLUMNS])
+
+
+def _standing(
+    source: Source,
+    sheet: Sheet,
+    held: tuple[ArmColumn, Footer, Mapping[str, float]],
+    ref: str | None,
+    metrics: tuple[str, ...],
+    arms: Mapping[str, Arm],
+) -> Standing:
+    arm, footer, figures = held
+    places = [
+        at for at, one in enumerate(arm.scores) if (one.against.ref if one.against else None) == ref
+    ]
+    interval = None
+    first = arm.position(metrics[0], arm.scores[places[0]].against) if metrics and places else None
+    scored = max((footer.counts[at] for at in places), default=0)
+    if first is not None:
+        at = sheet.arms.index(arm)
+        given = [score for row in sheet.rows if (score := row.cells[at].scores[first]) is not None]
+        if set(given) <= {0, 1}:  # a share of items: Wilson's interval is one of it
+            interval = wilson(int(sum(given)), len(given))
+    known = arms.get(arm.name)
+    run = known.against(ref) if known and ref else known.run if known else None
+    return Standing(
+        arm=arm.name,
+        path=source.urls.arm(arm.run.config_id),
+        run=source.urls.run((run or arm.run).key),
+        recorded=arm.recorded,
+        values=tuple(figures.get(name) for name in metrics),
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        n=scored,
+        of=footer.of,
+        errors=footer.errors,
+        own=any(arm.scores[at].own for at in places),
+        fitted=any(arm.scores[at].fitted for at in places),
+    )
+
+
+def _rank(values: tuple[float | None, ...], *, higher: bool) -> tuple[bool, float]:
+    first = values[0] if values else None
+    return (first is None, 0.0 if first is None else -first if higher else first)
+
+
+def _order(one: Group) -> tuple[object, ...]:
+    mark = one.mark
+    return (not one.leads, mark is None, mark and mark.kind != "reference", mark and mark.tier != "gold", mark and mark.ref)

@@ -1,0 +1,342 @@
+"""The tables that SQL sees: each noun's columns, declared, and its rows from the shelves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evh.project import datasets, labels, references, runs
+from evh.project.arms import scored_against
+from evh.records.answers import shown
+from evh.store import strict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from evh_build.gather import Gathered
+
+Row = dict[str, Any]
+
+COLUMNS: dict[str, dict[str, str]] = {
+    "datasets": {
+        "dataset_id": "text", "version": "text", "created_at": "text", "description": "text",
+        "governed": "bool", "visibility": "text", "redistributable": "bool", "parent": "text",
+        "task": "text", "n_items": "whole",
+    },
+    "items": {
+        "dataset_id": "text", "position": "whole", "item_id": "text", "sha256": "text", "text": "text",
+        "fields": "text", "lineage": "text",
+    },
+    "captures": {
+        "capture_id": "text", "created_at": "text", "n_records": "whole", "records_sha256": "text",
+        "parent": "text", "first_ts": "text", "last_ts": "text", "n_no_item": "whole", "n_no_time": "whole",
+        "source": "text",
+    },
+    "configs": {
+        "config_id": "text", "dataset_id": "text", "adapter": "text", "provider": "text", "model": "text",
+        "recorded": "bool", "params": "text",
+    },
+    "runs": {
+        "run": "text", "folder": "text", "run_id": "text", "config_id": "text", "dataset_id": "text",
+        "created_at": "text", "adapter": "text", "n_items": "whole", "n_errors": "whole",
+        "primary_metric": "text", "against": "text", "tier": "text", "recorded": "bool", "derived": "text",
+        "derived_from": "text",
+    },
+    "figures": {"run": "text", "metric": "text", "value": "number"},
+    "predictions": {
+        "run": "text", "item_id": "text", "output": "text", "decision": "text", "error": "text",
+        "latency_ms": "number", "tokens_in": "number", "tokens_out": "number", "cost_usd": "number",
+    },
+    "scores": {"run": "text", "item_id": "text", "metric": "text", "value": "number"},
+    "label_sets": {
+        "label_set": "text", "dataset_id": "text", "set": "text", "kind": "text", "by": "text",
+        "task": "text", "created_at": "text", "n_items": "whole", "labels_sha256": "text",
+        "guideline_sha256": "text",
+    },
+    "labels": {
+        "label_set": "text", "item_id": "text", "item_sha256": "text", "label": "text", "answer": "text",
+        "note": "text", "slice": "text",
+    },
+    "reference_sets": {
+        "reference": "text", "dataset_id": "text", "tier": "text", "name": "text", "n_items": "whole",
+        "created_at": "text", "reason": "text", "promoted_by": "text", "promoted_from": "text",
+    },
+    "reference_labels": {
+        "reference": "text", "item_id": "text", "item_sha256": "text", "label": "text", "answer": "text",
+    },
+    "picks": {
+        "dataset_id": "text", "item_id": "text", "sha256": "text", "op": "text", "at": "text", "by": "text",
+        "capture": "text", "note": "text", "targets": "text", "tags": "text",
+    },
+}  # fmt: skip
+"""Noun → column → ``text``, ``whole``, ``number``, ``bool`` or ``scores`` (a map of text to number)."""
+
+PARQUET: dict[str, tuple[str, dict[str, str]]] = {
+    "items": ("dataset_id", {"item_id": "text", "sha256": "text", "text": "bytes", "fields": "text", "lineage": "text"}),
+    "predictions": ("run", runs.PREDICTION_COLUMNS),
+    "labels": ("label_set", {"item_id": "text", "item_sha256": "text", "label": "bytes", "note": "text", "slice": "text"}),
+    "reference_labels": ("reference", {"item_id": "text", "item_sha256": "text", "label": "bytes"}),
+}  # fmt: skip
+"""The nouns that have a Parquet form: the column that names the record a file belongs to, and the file's own."""
+
+NEEDS = {"scores": ("scores", "predictions")}
+"""The relations that a view reads beside its own."""
+
+
+def rows(noun: str, gathered: Gathered) -> Iterator[Row]:
+    """Give the rows of a noun that lie in JSON, JSONL, YAML or text files."""
+    yield from _READERS[noun](gathered)
+
+
+def files(noun: str, gathered: Gathered) -> list[tuple[str, Path]]:
+    """Return the Parquet files of a noun, each with the name of the record that it belongs to."""
+    project = gathered.project
+    if noun == "items":
+        made = [
+            (name, datasets.path_of(project, name).with_name(one.items_file))
+            for name, one in gathered.datasets.items()
+            if one.items_file
+        ]
+    elif noun == "predictions":
+        made = [(key, runs.path_of(project, run) / runs.ROWS_LARGE) for key, run in gathered.runs.items()]
+    elif noun == "labels":
+        made = [
+            (ref, labels.path_of(project, one.dataset_id, one.set) / labels.LARGE)
+            for ref, one in gathered.label_sets.items()
+        ]
+    else:
+        made = [
+            (ref, project.data / "references" / ref / references.LARGE)
+            for ref in references.refs(project)
+            if ref in gathered.references
+        ]
+    return [(name, path) for name, path in made if path.is_file() and project.inside(path)]
+
+
+def _datasets(gathered: Gathered) -> Iterator[Row]:
+    for one in gathered.datasets.values():
+        yield {
+            "dataset_id": one.dataset_id,
+            "version": str(one.version),
+            "created_at": one.created_at,
+            "description": one.description,
+            "governed": one.governed,
+            "visibility": one.visibility,
+            "redistributable": one.redistributable,
+            "parent": one.parent,
+            "task": one.task,
+            "n_items": len(one.items),
+        }
+
+
+def _items(gathered: Gathered) -> Iterator[Row]:
+    for dataset in gathered.datasets.values():
+        if dataset.items_file:
+            continue
+        texts = gathered.texts(dataset)
+        for position, item in enumerate(dataset.items):
+            data = texts.get(item.item_id)
+            yield {
+                "dataset_id": dataset.dataset_id,
+                "position": position,
+                "item_id": item.item_id,
+                "sha256": item.sha256,
+                "text": None if data is None else data.decode("utf-8", "replace"),
+                "fields": strict.compact(dict(item.fields)),
+                "lineage": strict.compact(dict(item.lineage)),
+            }
+
+
+def _captures(gathered: Gathered) -> Iterator[Row]:
+    for one in gathered.captures.values():
+        first, last = one.time_range or (None, None)
+        yield {
+            "capture_id": one.capture_id,
+            "created_at": one.created_at,
+            "n_records": one.n_records,
+            "records_sha256": one.records_sha256,
+            "parent": one.parent,
+            "first_ts": first,
+            "last_ts": last,
+            "n_no_item": one.n_no_item,
+            "n_no_time": one.n_no_time,
+            "source": strict.compact(dict(one.source)),
+        }
+
+
+def _configs(gathered: Gathered) -> Iterator[Row]:
+    for one in gathered.configs.values():
+        yield {
+            "config_id": one.config_id,
+            "dataset_id": one.dataset_id,
+            "adapter": one.adapter,
+            "provider": one.provider,
+            "model": one.model,
+            "recorded": one.recorded,
+            "params": strict.compact(dict(one.params)),
+        }
+
+
+def _runs(gathered: Gathered) -> Iterator[Row]:
+    for key, run in gathered.runs.items():
+        derived = run.derived or {}
+        yield {
+            "run": key,
+            "folder": run.folder,
+            "run_id": run.run_id,
+            "config_id": run.config_id,
+            "dataset_id": run.dataset_id,
+            "created_at": run.created_at,
+            "adapter": run.adapter,
+            "n_items": run.n_items,
+            "n_errors": run.n_errors,
+            "primary_metric": run.primary_metric,
+            "against": scored_against(run),
+            "tier": run.reference_tier,
+            "recorded": run.recorded,
+            "derived": _text(derived.get("kind")),
+            "derived_from": _text(derived.get("from")),
+        }
+
+
+def _figures(gathered: Gathered) -> Iterator[Row]:
+    for key, run in gathered.runs.items():
+        for metric, value in sorted(run.scores.items()):
+            yield {"run": key, "metric": metric, "value": value}
+
+
+def _predictions(gathered: Gathered) -> Iterator[Row]:
+    for key, run in gathered.runs.items():
+        if _is_parquet(gathered, key):
+            continue
+        outputs = gathered.outputs(run)
+        for one in gathered.predictions(run):
+            yield {
+                "run": key,
+                "item_id": one.item_id,
+                "output": outputs.get(one.item_id, one.output),
+                "decision": one.decision,
+                "error": one.error,
+                "latency_ms": one.latency_ms,
+                "tokens_in": one.tokens_in,
+                "tokens_out": one.tokens_out,
+                "cost_usd": one.cost_usd,
+            }
+
+
+def _scores(gathered: Gathered) -> Iterator[Row]:
+    for key, run in gathered.runs.items():
+        if _is_parquet(gathered, key):
+            continue
+        for one in gathered.predictions(run):
+            for metric, value in sorted(one.scores.items()):
+                yield {"run": key, "item_id": one.item_id, "metric": metric, "value": value}
+
+
+def _label_sets(gathered: Gathered) -> Iterator[Row]:
+    for ref, one in gathered.label_sets.items():
+        yield {
+            "label_set": ref,
+            "dataset_id": one.dataset_id,
+            "set": one.set,
+            "kind": one.kind,
+            "by": one.by,
+            "task": gathered.sources.task_of(one),
+            "created_at": one.created_at,
+            "n_items": one.n_items,
+            "labels_sha256": one.labels_sha256,
+            "guideline_sha256": _text((one.guideline or {}).get("sha256")),
+        }
+
+
+def _labels(gathered: Gathered) -> Iterator[Row]:
+    large = {name for name, _ in files("labels", gathered)}
+    for ref, one in gathered.label_sets.items():
+        if ref in large:
+            continue
+        for item_id, text in gathered.set_texts(one).items():
+            item = one.items[item_id]
+            yield {
+                "label_set": ref,
+                "item_id": item_id,
+                "item_sha256": item.sha256,
+                "label": text,
+                "answer": shown(text),
+                "note": item.note,
+                "slice": item.slice,
+            }
+
+
+def _reference_sets(gathered: Gathered) -> Iterator[Row]:
+    for ref, one in gathered.references.items():
+        yield {
+            "reference": ref,
+            "dataset_id": one.dataset_id,
+            "tier": one.tier,
+            "name": one.name,
+            "n_items": one.n_items,
+            "created_at": one.created_at,
+            "reason": one.reason,
+            "promoted_by": one.promoted_by,
+            "promoted_from": ", ".join(one.label_refs) or None,
+        }
+
+
+def _reference_labels(gathered: Gathered) -> Iterator[Row]:
+    large = {name for name, _ in files("reference_labels", gathered)}
+    for ref, one in gathered.references.items():
+        if ref in large:
+            continue
+        dataset = gathered.datasets.get(one.dataset_id)
+        known = dataset.by_id if dataset else {}
+        for item_id, text in gathered.reference_texts(one).items():
+            sha = one.items.get(item_id) or (known[item_id].sha256 if item_id in known else None)
+            yield {
+                "reference": ref,
+                "item_id": item_id,
+                "item_sha256": sha,
+                "label": text,
+                "answer": shown(text),
+            }
+
+
+def _picks(gathered: Gathered) -> Iterator[Row]:
+    for _, one in sorted(gathered.sources.picks.items()):
+        yield {
+            "dataset_id": one.dataset_id,
+            "item_id": one.item_id,
+            "sha256": one.sha256,
+            "op": one.op,
+            "at": one.at,
+            "by": one.by,
+            "capture": one.capture,
+            "note": one.note,
+            "targets": strict.compact(list(one.targets)),
+            "tags": strict.compact(dict(one.tags)),
+        }
+
+
+_READERS: dict[str, Callable[[Gathered], Iterator[Row]]] = {
+    "datasets": _datasets,
+    "items": _items,
+    "captures": _captures,
+    "configs": _configs,
+    "runs": _runs,
+    "figures": _figures,
+    "predictions": _predictions,
+    "scores": _scores,
+    "label_sets": _label_sets,
+    "labels": _labels,
+    "reference_sets": _reference_sets,
+    "reference_labels": _reference_labels,
+    "picks": _picks,
+}
+
+
+def _is_parquet(gathered: Gathered, key: str) -> bool:
+    folder = runs.path_of(gathered.project, gathered.runs[key])
+    return (folder / runs.ROWS_LARGE).is_file() and not (folder / runs.ROWS).is_file()
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

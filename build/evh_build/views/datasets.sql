@@ -1,0 +1,1 @@
+SELECT * FROM datasets_json

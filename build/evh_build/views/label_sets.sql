@@ -1,0 +1,1 @@
+SELECT * FROM label_sets_json

@@ -1,0 +1,1 @@
+SELECT * FROM picks_json

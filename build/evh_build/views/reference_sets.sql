@@ -1,0 +1,1 @@
+SELECT * FROM reference_sets_json

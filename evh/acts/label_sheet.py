@@ -1,0 +1,306 @@
+"""A sheet of items for a person to label in a spreadsheet, and the key that it is read back with."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evh.acts.label_selection import decisions, propose, select
+from evh.errors import Refusal
+from evh.project import datasets
+from evh.records import sheet_key
+from evh.records.answers import shown
+from evh.records.sheet_key import KeyRow, SheetKey
+from evh.store import atomic, spreadsheet, strict
+from evh.store.hashing import sha256, sha256_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evh.acts.label_selection import Decisions, Proposal, Selection
+    from evh.project.find import Project
+    from evh.records.dataset import Item
+
+GUIDELINE_ROW = "#guideline"
+RESERVED = ("item_id", "item_sha256", "item", "proposal", "label", "also right", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A sheet and its key that would be written.
+
+    Attributes:
+        sheet_path: where the sheet goes.
+        key_path: where its key goes.
+        sheet: the sheet's bytes.
+        key: the key's bytes; None where the key is there already and makes this same sheet.
+        n_rows: items in the sheet.
+        n_of: items of the dataset.
+        n_random: rows that a random draw over all items chose.
+        n_proposed: rows with a proposal.
+        n_hidden: of those, the ones whose proposal only the key has.
+        n_shortened: rows whose text did not fit a cell.
+    """
+
+    sheet_path: Path
+    key_path: Path
+    sheet: bytes
+    key: bytes | None
+    n_rows: int
+    n_of: int
+    n_random: int
+    n_proposed: int
+    n_hidden: int
+    n_shortened: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a sheet is made of; see the options of ``evh label-sheet``."""
+
+    items: str | None = None
+    runs: tuple[str, ...] = ()
+    item_ids: tuple[str, ...] = ()
+    sample: int | None = None
+    plus_random: int = 0
+    seed: int = 0
+    propose: str | None = None
+    hide_share: float = 0.0
+    choices: tuple[str, ...] = ()
+    guideline_path: Path | None = None
+    task: str | None = None
+
+
+def plan(project: Project, dataset_id: str, out: Path, options: Options) -> Plan:
+    """Return the sheet of the chosen items, in the dataset's order, and its key.
+
+    Items are those named, those that ``options.items`` describes, or both; without either the unlabelled
+    ones. ``plus_random`` draws from all items; the key marks those rows: they stand for the whole dataset.
+
+    Args:
+        project: the project.
+        dataset_id: the dataset.
+        out: the sheet's path, ``.csv``.
+        options: what goes into it.
+
+    Raises:
+        Refusal: no item to label; an item, arm or set that is not there; a file that is there already;
+            choices that a header cannot hold.
+    """
+    _refuse_options(out, options)
+    dataset = datasets.read(project, dataset_id)
+    task = dataset.task if options.task is None else options.task
+    asked = decisions(project, dataset_id, options.runs)
+    chosen = select(
+        project,
+        dataset,
+        task=task,
+        rule=options.items,
+        item_ids=options.item_ids,
+        asked=asked,
+        sample=options.sample,
+        plus_random=options.plus_random,
+        seed=options.seed,
+    )
+    guideline = _guideline(options.guideline_path)
+    key_path = out.with_suffix(".key.json")
+    secret = _secret(key_path)
+    proposals = {}
+    if options.propose is not None:
+        proposals = propose(
+            project,
+            dataset,
+            options.propose,
+            chosen.items,
+            hide_share=options.hide_share,
+            secret=secret,
+            seed=options.seed,
+        )
+    texts = datasets.texts(project, dataset, list(chosen.items))
+    cells = {key: item_cell(data) for key, data in texts.items()}
+    key = SheetKey(
+        dataset_id=dataset_id,
+        secret=secret,
+        rows={
+            item.item_id: _key_row(chosen, item, cells[item.item_id], proposals.get(item.item_id))
+            for item in chosen.items
+        },
+        task=task,
+        seed=options.seed,
+        choices=options.choices,
+        selection=chosen.record,
+        guideline=guideline,
+    )
+    columns = _columns(chosen.items, asked, options.choices, proposed=options.propose is not None)
+    rows = [_guideline_row(guideline, len(columns))] if guideline else []
+    rows += [
+        _row(item, cells[item.item_id], asked, proposals.get(item.item_id), columns) for item in chosen.items
+    ]
+    key_bytes = strict.dump_manifest(sheet_key.dump(key))
+    return Plan(
+        sheet_path=out,
+        key_path=key_path,
+        sheet=spreadsheet.write_rows([column.head for column in columns], rows),
+        key=_new_key(key_path, key_bytes),
+        n_rows=len(chosen.items),
+        n_of=len(dataset.items),
+        n_random=len(chosen.random),
+        n_proposed=len(proposals),
+        n_hidden=sum(not one.shown for one in proposals.values()),
+        n_shortened=sum(text.endswith(spreadsheet.SHORTENED) for text in cells.values()),
+    )
+
+
+def item_cell(data: bytes) -> str:
+    """Return an item's text as its cell shows it: shortened where it does not fit."""
+    return spreadsheet.shorten(data.decode("utf-8", "replace"))
+
+
+def commit(plan: Plan) -> None:
+    """Write the key, then the sheet: a sheet that is there has its key."""
+    try:
+        if plan.key is not None:
+            atomic.write_new_file(plan.key_path, plan.key)
+        atomic.write_new_file(plan.sheet_path, plan.sheet)
+    except FileExistsError as error:
+        raise _exists(plan.sheet_path) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: its head, and what fills it: ``field``, ``arm``, or the head itself."""
+
+    head: str
+    kind: str
+    name: str
+
+
+def _columns(
+    chosen: Sequence[Item], asked: Sequence[Decisions], choices: Sequence[str], *, proposed: bool
+) -> list[_Column]:
+    names = dict.fromkeys(name for item in chosen for name in item.fields)
+    made = [_Column(head, head, "") for head in RESERVED[:3]]
+    made += [_Column(_head(name), "field", name) for name in names]
+    made += [_Column(f"decided: {one.name}", "arm", one.name) for one in asked]
+    if proposed:
+        made.append(_Column("proposal", "proposal", ""))
+    label = f"label ({spreadsheet.join_bars(choices)})" if choices else "label"
+    return [*made, _Column(label, "", ""), _Column("also right", "", ""), _Column("note", "", "")]
+
+
+def _head(field: str) -> str:
+    """Return a field's column head: its name, or ``field …`` where that would be read as our own column."""
+    plain = field.strip().casefold()
+    return f"field {field}" if plain in RESERVED or plain.startswith("label (") else field
+
+
+def _key_row(chosen: Selection, item: Item, text: str, proposal: Proposal | None) -> KeyRow:
+    cells = {"item": sha256_text(spreadsheet.level(text))}
+    if proposal is None:
+        return KeyRow(item.sha256, cells, chosen.slice_of(item))
+    cells["proposal"] = sha256_text(spreadsheet.level(_proposal_cell(proposal) or ""))
+    recorded = {"text": proposal.text, "shown": proposal.shown}
+    return KeyRow(item.sha256, cells, chosen.slice_of(item), recorded)
+
+
+def _row(
+    item: Item,
+    text: str,
+    asked: Sequence[Decisions],
+    proposal: Proposal | None,
+    columns: Sequence[_Column],
+) -> list[object]:
+    decided = {one.name: one.by_item.get(item.item_id) for one in asked}
+    own = {
+        "item_id": item.item_id,
+        "item_sha256": item.sha256,
+        "item": text,
+        "proposal": _proposal_cell(proposal),
+    }
+    made: list[object] = []
+    for column in columns:
+        if column.kind == "field":
+            value = item.fields.get(column.name)
+            made.append(spreadsheet.shorten(value) if isinstance(value, str) else value)
+        elif column.kind == "arm":
+            decision = decided[column.name]
+            made.append(None if decision is None else spreadsheet.shorten(decision))
+        else:
+            made.append(own.get(column.kind))
+    return made
+
+
+def _proposal_cell(proposal: Proposal | None) -> str | None:
+    return spreadsheet.shorten(shown(proposal.text)) if proposal and proposal.shown else None
+
+
+def _guideline_row(guideline: Mapping[str, Any], width: int) -> list[object]:
+    made: list[object] = [GUIDELINE_ROW, guideline["sha256"], spreadsheet.shorten(str(guideline["text"]))]
+    return made + [None] * (width - len(made))
+
+
+def _refuse_options(out: Path, options: Options) -> None:
+    reasons = []
+    if out.suffix.lower() == ".xlsx":
+        reasons.append(f"{out}: only .csv is written now; every spreadsheet opens it. .xlsx comes later")
+    elif out.suffix.lower() != ".csv":
+        reasons.append(f"{out}: the sheet's name ends in .csv")
+    if options.items == "disagree" and len(options.runs) < 2:
+        reasons.append("--items disagree: name two arms or more: --runs A,B")
+    if options.hide_share and options.propose is None:
+        reasons.append("--hide-share: there is no proposal to hide without --propose")
+    if not 0 <= options.hide_share <= 1:
+        reasons.append(f"--hide-share {options.hide_share}: a share lies between 0 and 1")
+    if options.plus_random < 0 or (options.sample is not None and options.sample < 1):
+        reasons.append("--sample and --plus-random count items")
+    reasons += [
+        f"--choices: {choice!r} cannot stand in a header"
+        for choice in options.choices
+        if not choice or choice != choice.strip() or choice.endswith("\\") or "\n" in choice
+    ]
+    if len(set(options.choices)) != len(options.choices):
+        reasons.append("--choices: one stands twice")
+    if reasons:
+        raise Refusal("bad-options", "no such sheet can be made", why=reasons, next="evh label-sheet --help")
+    if out.exists():
+        raise _exists(out)
+
+
+def _exists(out: Path) -> Refusal:
+    return Refusal(
+        "existing-file",
+        f"{out} is there already",
+        why=[f"{out}: somebody may have filled it"],
+        next="choose another --out, or move the sheet and its key away",
+    )
+
+
+def _guideline(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    data = strict.read_bytes(path)
+    strict.decode(data, path)  # the key holds it as text, so it must be UTF-8
+    return {"text": data.decode("utf-8"), "sha256": sha256(data), "suffix": path.suffix or ".txt"}
+
+
+def _secret(key_path: Path) -> str:
+    """Return the secret of the key that is there already, so that it makes the same sheet; else a new one."""
+    if key_path.exists():
+        return sheet_key.parse(strict.read_object(key_path), key_path).secret
+    return secrets.token_hex(16)
+
+
+def _new_key(key_path: Path, data: bytes) -> bytes | None:
+    """Return the key's bytes, or None where they are there; another sheet's key is never replaced."""
+    if not key_path.exists():
+        return data
+    if strict.read_bytes(key_path) == data:
+        return None
+    raise Refusal(
+        "existing-file",
+        f"{key_path} is the key of another sheet",
+        why=[f"{key_path}: it does not make this sheet"],
+        next="choose another --out; without its key a filled sheet is checked less",
+    )

@@ -1,0 +1,259 @@
+"""What is in a project, what it says, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.acts import pick
+from evh.acts.sheet import Against, Sheet, build_sheet
+from evh.acts.sources import Sources
+from evh.project import baselines, captures, configs, runs
+
+if TYPE_CHECKING:
+    from evh.project.find import Project
+    from evh.records.capture import Capture
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFigure:
+    """An arm's figure on the scoring that a dataset's sheet draws its winners from.
+
+    ``n`` items of the dataset were scored. ``own`` and ``fitted`` tell that it says less than it seems.
+    """
+
+    arm: str
+    recorded: bool
+    metric: str
+    value: float | None
+    n: int
+    own: bool
+    fitted: bool
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCount:
+    """Where the first arm was wrong: ``n`` of the ``of`` items that ``ref`` labels."""
+
+    arm: str
+    recorded: bool
+    ref: str
+    n: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetLine:
+    """One dataset: its size, what labels it, its arms' figures, and where its first arm was wrong."""
+
+    dataset_id: str
+    n_items: int
+    governed: bool
+    visibility: str
+    sets: tuple[str, ...]
+    references: tuple[str, ...]
+    n_unlabelled: int
+    against: Against | None
+    arms: tuple[ArmFigure, ...]
+    wrong: tuple[WrongCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureLine:
+    """One capture: how many records, and the datasets made from it."""
+
+    capture_id: str
+    n_records: int
+    datasets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A project in one screen.
+
+    ``label_sets`` counts sets by source kind, ``reference_sets`` by tier. ``waiting`` counts picks by target
+    (the empty text for none yet). ``next`` are command lines, the most useful first.
+    """
+
+    name: str
+    datasets: tuple[DatasetLine, ...]
+    captures: tuple[CaptureLine, ...]
+    label_sets: Mapping[str, int]
+    reference_sets: Mapping[str, int]
+    n_configs: int
+    n_runs: int
+    n_baselines: int
+    unfinished: tuple[str, ...]
+    waiting: Mapping[str, int]
+    next: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def overview(project: Project) -> Overview:
+    """Return what is in a project. A record that cannot be read is a note and never stops the rest."""
+    sources = Sources(project)
+    all_captures = captures.read_all(project, sources.problems)
+    all_configs = configs.read_all(project, sources.problems)
+    all_baselines = baselines.read_all(project, sources.problems)
+    lines = [_dataset(project, sources, name) for name in sources.datasets]
+    made_of = {
+        name: {str(item.lineage.get("capture")) for item in one.items if item.lineage.get("capture")}
+        for name, one in sources.datasets.items()
+    }
+    capture_lines = tuple(
+        CaptureLine(
+            one.capture_id,
+            one.n_records,
+            tuple(sorted(name for name, of in made_of.items() if one.capture_id in of)),
+        )
+        for one in all_captures
+    )
+    unfinished = tuple(project.show(path) for path in runs.unfinished(project))
+    report = pick.report(project, sources=sources)
+    waiting = {group.target or "": len(group.picks) for group in report.groups}
+    notes = sources.notes()
+    return Overview(
+        name=project.name,
+        datasets=tuple(lines),
+        captures=capture_lines,
+        label_sets=dict(sorted(Counter(one.kind for one in sources.sets.values()).items())),
+        reference_sets=dict(sorted(Counter(one.tier for one in sources.references.values()).items())),
+        n_configs=len(all_configs),
+        n_runs=len(sources.runs),
+        n_baselines=len(all_baselines),
+        unfinished=unfinished,
+        waiting=waiting,
+        next=tuple(
+            _next(
+                lines,
+                capture_lines=capture_lines,
+                all_captures=all_captures,
+                sources=sources,
+                unfinished=unfinished,
+                waiting=waiting,
+            )
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _dataset(project: Project, sources: Sources, dataset_id: str) -> DatasetLine:
+    dataset = sources.datasets[dataset_id]
+    sheet = build_sheet(project, dataset_id, sources=sources, with_outputs=False, with_previews=False)
+    return DatasetLine(
+        dataset_id=dataset_id,
+        n_items=len(dataset.items),
+        governed=dataset.governed,
+        visibility=dataset.visibility,
+        sets=tuple(one.ref for one in sheet.labels if one.kind == "labels" and one.n),
+        references=tuple(one.ref for one in sheet.labels if one.kind == "reference"),
+        n_unlabelled=sum(row.signals.unlabelled for row in sheet.rows),
+        against=sheet.against,
+        arms=_figures(sheet),
+        wrong=_wrong(sheet),
+    )
+
+
+def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
+    made = []
+    for arm, footer in zip(sheet.arms, sheet.footer, strict=True):
+        place = arm.position(sheet.row_metric, sheet.against)
+        mean = arm.position(sheet.metric, sheet.against)
+        figures = dict(footer.figures).get(sheet.against, {})
+        value = figures.get(sheet.metric)
+        made.append(
+            ArmFigure(
+                arm=arm.name,
+                recorded=arm.recorded,
+                metric=sheet.metric,
+                value=value if value is not None or mean is None else footer.means[mean],
+                n=0 if place is None else footer.counts[place],
+                own=place is not None and arm.scores[place].own,
+                fitted=place is not None and arm.scores[place].fitted,
+                errors=footer.errors,
+            )
+        )
+    return tuple(made)
+
+
+def _wrong(sheet: Sheet) -> tuple[WrongCount, ...]:
+    if not sheet.arms:
+        return ()
+    first = sheet.arms[0]
+    own = {column.against for column in first.scores if column.own}
+    owned = {one.ref for one in own if one is not None}
+    return tuple(
+        WrongCount(
+            first.name,
+            first.recorded,
+            column.ref,
+            sum(column.ref in row.signals.wrong for row in sheet.rows),
+            column.n,
+        )
+        for column in sheet.labels
+        if column.same_task and column.n and column.ref not in owned
+    )
+
+
+def _next(
+    lines: list[DatasetLine],
+    *,
+    capture_lines: tuple[CaptureLine, ...],
+    all_captures: list[Capture],
+    sources: Sources,
+    unfinished: tuple[str, ...],
+    waiting: Mapping[str, int],
+) -> list[str]:
+    """Return command lines for the next step, at most eight, the most useful first."""
+    if not lines and not capture_lines:
+        return [
+            "evh capture --as CAPTURE --from-file RECORDS.jsonl",
+            "evh dataset-create --dataset-id DATASET --from-file ITEMS.csv",
+        ]
+    steps = []
+    for place in unfinished:
+        name = place.rsplit("/", 1)[-1].rsplit("_", 1)[0]
+        steps.append(f"evh run --config {shlex.quote(name)} --resume")
+    split = {one.parent for one in all_captures}
+    steps += [
+        f"evh dataset-from-capture --capture {one.capture_id} --dataset-id {one.capture_id}"
+        for one in capture_lines
+        if not one.datasets and one.capture_id not in split
+    ]
+    for line in lines:
+        name = line.dataset_id
+        if not line.sets and not line.references:
+            steps.append(f"evh label-sheet --dataset-id {name} --out {name}.csv")
+        if not line.arms:
+            origin = next(iter(_captures_of(sources, name)), None)
+            steps.append(
+                f"evh arm-from-capture --dataset-id {name} --capture {origin} --as production"
+                if origin
+                else f"evh run --config CONFIG --dataset-id {name}"
+            )
+        elif line.against is None and line.sets:
+            steps.append(f"evh rescore --dataset-id {name} --labels {line.sets[0].removeprefix('labels/')}")
+        if line.governed and line.sets and not line.references:
+            steps.append(
+                f"evh reference-promote --dataset-id {name} --labels "
+                f"{line.sets[0].removeprefix('labels/')} --tier silver --reason REASON"
+            )
+        worst = max(line.wrong, key=lambda one: one.n, default=None)
+        if worst is not None and worst.n:
+            steps.append(
+                f"evh inspect --sheet --dataset-id {name} --wrong-against {worst.ref.removeprefix('labels/')}"
+            )
+    if waiting:
+        steps.append("evh picks")
+    if any(line.arms for line in lines):
+        steps.append("evh catalog-build")
+    return steps[:8]
+
+
+def _captures_of(sources: Sources, dataset_id: str) -> list[str]:
+    items = sources.datasets[dataset_id].items
+    return sorted({str(item.lineage["capture"]) for item in items if item.lineage.get("capture")})

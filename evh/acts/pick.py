@@ -1,0 +1,264 @@
+"""Picks: marking items for the next version of a dataset, and listing what waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evh.acts.sources import Sources
+from evh.errors import Refusal
+from evh.project import datasets, picks
+from evh.project.shelf import missing
+from evh.records.pick import Pick
+from evh.store.names import bad_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evh.project.find import Project
+    from evh.records.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one command asks of the picks it names; None carries the old value over.
+
+    ``targets`` replaces the targets. ``tags`` sets one key each; an empty value removes the key.
+    """
+
+    targets: tuple[str, ...] | None = None
+    tags: Mapping[str, str] | None = None
+    note: str | None = None
+    by: str | None = None
+    drop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The lines that would be appended, one an item, each the pick's full new state."""
+
+    dataset_id: str
+    change: Change
+    lines: tuple[Pick, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The lines written; ``torn`` tells that a last line which a crash had cut was dropped first."""
+
+    lines: tuple[Pick, ...]
+    torn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One pick that waits.
+
+    ``labels`` are the sets that label the item's bytes, by source: kind → ``<dataset>/<set>``; empty says
+    what to label first. ``used_for`` are the datasets whose next version took it already.
+    """
+
+    pick: Pick
+    labels: Mapping[str, tuple[str, ...]]
+    used_for: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What waits for one dataset; ``target`` is None for picks that name none yet."""
+
+    target: str | None
+    picks: tuple[Waiting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Every pick that waits, by target (in the order of their names), those with none last."""
+
+    groups: tuple[Group, ...]
+    warnings: tuple[str, ...]
+
+
+def read_tags(texts: Sequence[str]) -> dict[str, str]:
+    """Return ``key=value`` texts as a mapping; ``key=`` has an empty value.
+
+    Raises:
+        Refusal: a text without ``=`` or without a key.
+    """
+    bad = [text for text in texts if not text.partition("=")[1] or not text.partition("=")[0].strip()]
+    if bad:
+        raise Refusal(
+            "bad-tag",
+            "a tag is KEY=VALUE",
+            why=[f"--tag {text}: no key or no '='" for text in bad],
+            next="write --tag case=oom, or --tag case= to remove it",
+        )
+    return {text.partition("=")[0].strip(): text.partition("=")[2] for text in texts}
+
+
+def plan(project: Project, dataset_id: str, item_ids: Sequence[str], change: Change) -> Plan:
+    """Return what picking items would write.
+
+    Raises:
+        Refusal: an unknown dataset; items that it lacks; a target that cannot be a dataset's name; dropping
+            what is not picked; dropping while changing.
+    """
+    dataset = datasets.read(project, dataset_id)
+    wanted = list(dict.fromkeys(item_ids))
+    reasons = [
+        f"{item_id}: not an item of {dataset_id}" for item_id in wanted if item_id not in dataset.by_id
+    ]
+    code = "unknown-item"
+    next_step = f"evh dataset-items --dataset-id {dataset_id}"
+    if not wanted:
+        reasons.append("no --item was named")
+    names = [f"--for {name}: {bad}" for name in change.targets or () if (bad := bad_id(name))]
+    if names and not reasons:
+        code, next_step = "bad-target", "evh datasets"
+    reasons += names
+    if change.drop and (change.targets is not None or change.tags or change.note is not None):
+        if not reasons:
+            code, next_step = "drop-and-change", "leave out --for, --tag and --note"
+        reasons.append("--drop takes the pick off the list: it goes with neither --for, --tag nor --note")
+    if reasons:
+        raise Refusal(code, "nothing was picked", why=reasons, next=next_step)
+    lines = _lines(project, dataset, wanted, change, picks.read_state(project))
+    return Plan(dataset_id, change, lines, tuple(_warnings(project, lines)))
+
+
+def commit(project: Project, plan: Plan) -> Result:
+    """Append the lines, worked out again from the list as it is now: another command may have changed it."""
+    dataset = datasets.read(project, plan.dataset_id)
+    wanted = [line.item_id for line in plan.lines]
+    lines, torn = picks.update(
+        project, lambda state: _lines(project, dataset, wanted, plan.change, state)
+    )  # fmt: skip
+    return Result(lines, torn is not None)
+
+
+def report(
+    project: Project,
+    *,
+    target: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    sources: Sources | None = None,
+) -> Report:
+    """Return the picks that wait.
+
+    A pick leaves the list of a dataset when a version made from that dataset took it: the pick's own ``used``
+    says so, or the lineage of an item there names the pick.
+
+    Args:
+        project: the project.
+        target: only what waits for this dataset, and for the datasets that it was made from.
+        tags: only picks that carry all of these.
+        sources: the project's records where the caller has read them already.
+
+    Raises:
+        Refusal: ``target`` is neither a dataset nor what a pick names.
+    """
+    sources = sources or Sources(project)
+    alive = [pick for pick in sources.picks.values() if pick.op != "drop"]
+    named = {name for pick in alive for name in pick.targets}
+    if target is not None and target not in sources.datasets and target not in named:
+        raise missing("dataset", target, {*sources.datasets, *named}, next="evh picks")
+    shown = _with_parents(target, sources.datasets) if target is not None else None
+    used = _used(sources)
+    groups: dict[str | None, list[Waiting]] = {}
+    for pick in alive:
+        if any(pick.tags.get(key) != value for key, value in (tags or {}).items()):
+            continue
+        taken = {str(one.get("for")) for one in pick.used} | used.get(pick.key, set())
+        waiting = Waiting(pick, _labels_of(pick.sha256, sources), tuple(sorted(taken)))
+        if not pick.targets and not taken and shown is None:
+            groups.setdefault(None, []).append(waiting)
+        for name in pick.targets:
+            if name not in taken and (shown is None or name in shown):
+                groups.setdefault(name, []).append(waiting)
+    order = sorted(groups, key=lambda name: (name is None, name or ""))
+    return Report(tuple(Group(name, tuple(groups[name])) for name in order), tuple(sources.notes()))
+
+
+def _lines(
+    project: Project,
+    dataset: Dataset,
+    item_ids: Sequence[str],
+    change: Change,
+    state: Mapping[tuple[str, str], Pick],
+) -> tuple[Pick, ...]:
+    known = dataset.by_id
+    lines, reasons = [], []
+    for item_id in item_ids:
+        old = state.get((dataset.dataset_id, item_id))
+        if change.drop and (old is None or old.op == "drop"):
+            reasons.append(f"{item_id}: it is not picked")
+            continue
+        item = known[item_id]
+        fresh = Pick(item_id, dataset.dataset_id, item.sha256, capture=_capture(item.lineage))
+        # What was dropped starts anew; only the history of its use stays.
+        base = fresh if old is None else replace(fresh, used=old.used) if old.op == "drop" else old
+        tags = {**base.tags, **(change.tags or {})}
+        lines.append(
+            replace(
+                base,
+                sha256=item.sha256,
+                capture=fresh.capture,
+                at=project.stamp(),
+                op="drop" if change.drop else "pick",
+                by=base.by if change.by is None else change.by,
+                targets=base.targets
+                if change.targets is None
+                else tuple(dict.fromkeys(name for name in change.targets if name)),
+                tags={key: value for key, value in tags.items() if value},
+                note=base.note if change.note is None else change.note,
+            )
+        )
+    if reasons:
+        raise Refusal("not-picked", "nothing was dropped", why=reasons, next="evh picks")
+    return tuple(lines)
+
+
+def _capture(lineage: Mapping[str, object]) -> str | None:
+    return str(lineage["capture"]) if lineage.get("capture") else None
+
+
+def _warnings(project: Project, lines: Sequence[Pick]) -> list[str]:
+    made = []
+    for name in dict.fromkeys(target for line in lines for target in line.targets):
+        if not datasets.exists(project, name):
+            made.append(f"there is no dataset {name!r} yet: the picks wait until there is one")
+            continue
+        held = {item.sha256 for item in datasets.read(project, name).items}
+        already = [line.item_id for line in lines if name in line.targets and line.sha256 in held]
+        if already:
+            made.append(f"{name} holds these bytes already: {', '.join(already[:5])}")
+    return made
+
+
+def _with_parents(name: str, known: Mapping[str, Dataset]) -> set[str]:
+    made: set[str] = set()
+    at: str | None = name
+    while at is not None and at not in made:
+        made.add(at)
+        at = known[at].parent if at in known else None
+    return made
+
+
+def _used(sources: Sources) -> dict[tuple[str, str], set[str]]:
+    """Return, by the key of a pick, the datasets whose next version has an item that names it."""
+    made: dict[tuple[str, str], set[str]] = {}
+    for dataset in sources.datasets.values():
+        for item in dataset.items:
+            if item.lineage.get("pick") and dataset.parent:
+                key = str(item.lineage.get("dataset")), str(item.lineage.get("item_id"))
+                made.setdefault(key, set()).add(dataset.parent)
+    return made
+
+
+def _labels_of(sha256: str, sources: Sources) -> dict[str, tuple[str, ...]]:
+    made: dict[str, list[str]] = {}
+    for one in sources.sets.values():
+        if sha256 in sources.labelled(one):
+            made.setdefault(one.kind, []).append(one.ref)
+    return {kind: tuple(refs) for kind, refs in sorted(made.items())}

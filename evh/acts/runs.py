@@ -1,0 +1,113 @@
+"""The list of runs: what each was scored against, its primary figure, and what says less than it seems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.project import arms, labels, runs
+from evh.project.provenance import Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evh.errors import Refusal
+    from evh.project.find import Project
+    from evh.records.labelset import LabelSet
+    from evh.records.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One finished run as lists show it.
+
+    ``against`` is ``labels/<dataset>/<set>`` or ``<tier>/<name>``, or None for an unscored run; ``source``
+    is the kind of a label set's source. ``value`` is the primary metric's. ``n_scored`` is None where a
+    foreign run does not say. ``own`` and ``fitted`` tell that the score says less than it seems.
+    """
+
+    run: Run
+    against: str | None
+    source: str | None
+    value: float | None
+    n_scored: int | None
+    own: bool
+    fitted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedLine:
+    """One run that has not finished. ``run`` is what it began as, or None where nothing says."""
+
+    path: str
+    run: Run | None
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The runs, oldest first; ``n_older`` counts those that a later run of the same arm stands for."""
+
+    lines: tuple[RunLine, ...]
+    unfinished: tuple[UnfinishedLine, ...]
+    n_older: int
+    problems: tuple[Refusal, ...]
+
+
+def listing(
+    project: Project, *, dataset_id: str | None = None, config_id: str | None = None, everything: bool = False
+) -> Listing:
+    """Return the runs of a project.
+
+    Args:
+        project: the project.
+        dataset_id: only those on this dataset.
+        config_id: only those of this arm.
+        everything: older runs too; else the latest of each arm, dataset and target.
+    """
+    problems: list[Refusal] = []
+
+    def wanted(run: Run) -> bool:
+        return dataset_id in (None, run.dataset_id) and config_id in (None, run.config_id)
+
+    found = [run for run in runs.read_all(project, problems) if wanted(run)]
+    latest = {(run.config_id, run.dataset_id, run.folder, arms.scored_against(run)): run.key for run in found}
+    shown = [run for run in found if everything or run.key in set(latest.values())]
+    begun = [_unfinished(project, path) for path in runs.unfinished(project)]
+    return Listing(
+        tuple(lines(project, shown)),
+        tuple(
+            one
+            for one in begun
+            if (one.run is None and not (dataset_id or config_id)) or (one.run and wanted(one.run))
+        ),
+        len(found) - len(shown),
+        tuple(problems),
+    )
+
+
+def lines(project: Project, listed: Sequence[Run]) -> list[RunLine]:
+    """Return runs as lists show them, in their order."""
+    sets: Mapping[str, LabelSet] = {one.ref: one for one in labels.read_all(project, [])}
+    provenance = Provenance(project, sets)
+    return [_line(run, sets, provenance) for run in listed]
+
+
+def _line(run: Run, sets: Mapping[str, LabelSet], provenance: Provenance) -> RunLine:
+    label_set = sets.get(run.labels or "")
+    n_scored = run.extra.get("n_scored")
+    return RunLine(
+        run=run,
+        against=arms.scored_against(run),
+        source=label_set.kind if label_set else None,
+        value=run.scores.get(run.primary_metric or ""),
+        n_scored=n_scored if isinstance(n_scored, int) else None,
+        own=provenance.own_labels(run),
+        fitted=provenance.fitted_here(run),
+    )
+
+
+def _unfinished(project: Project, path: Path) -> UnfinishedLine:
+    run = runs.running(project, path)
+    return UnfinishedLine(project.show(path), run, len(runs.running_rows(project, run)) if run else 0)

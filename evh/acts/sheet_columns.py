@@ -1,0 +1,113 @@
+"""A sheet's columns: what each arm answered and scored, and what each set labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evh.acts.sheet_model import Against, ArmColumn, Cell, LabelColumn, ScoreColumn
+from evh.acts.sources import Covering, Sources
+from evh.project.arms import Arm, scored_against
+from evh.records.answers import comparable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evh.records.dataset import Dataset
+    from evh.records.run import Prediction, Run
+
+BUNDLED_ADAPTERS = ("", "default", "classification")
+STAND_IN = "correct"
+
+
+class ArmData:
+    """One arm's column with its predictions by item.
+
+    ``rows`` are the predictions of its own run, ``figures`` the run-level scores for each set it was scored
+    against, ``primaries`` the primary metric there.
+    """
+
+    def __init__(
+        self, arm: Arm, sources: Sources, labels: tuple[LabelColumn, ...], *, with_outputs: bool
+    ) -> None:
+        self.rows: dict[str, Prediction] = {one.item_id: one for one in sources.predictions(arm.run)}
+        self._bundled = arm.run.adapter in BUNDLED_ADAPTERS
+        undecided = any(row.decision is None and row.error is None for row in self.rows.values())
+        needed = with_outputs or (
+            self._bundled and undecided
+        )  # a decision may have to be read from an output
+        self._outputs = sources.outputs(arm.run) if needed else {}
+        self._with_outputs = with_outputs
+        self._scored = [(run, {one.item_id: one for one in sources.predictions(run)}) for run in arm.scored]
+        columns: list[ScoreColumn] = []
+        self._reads: list[tuple[Mapping[str, Prediction], str]] = []
+        for run, rows in self._scored:
+            against = against_of(run, labels)
+            own, fitted = sources.provenance.own_labels(run), sources.provenance.fitted_here(run)
+            names = sorted({name for one in rows.values() for name in one.scores})
+            primary = _primary(run, names)
+            for name in dict.fromkeys([primary, *names] if primary else names):
+                higher = run.higher_is_better(name)
+                columns.append(ScoreColumn(name, against, name == primary, higher, own, fitted))
+                self._reads.append((rows, name))
+        self.column = ArmColumn(arm.name, arm.run, arm.recorded, tuple(columns))
+        self.figures = tuple((against_of(run, labels), run.scores) for run, _ in self._scored)
+        self.primaries = tuple((against_of(run, labels), run.primary_metric) for run, _ in self._scored)
+
+    def cell(self, item_id: str) -> Cell:
+        """Return what the arm did on one item."""
+        row = self.rows.get(item_id)
+        scores = []
+        for rows, name in self._reads:
+            scored = rows.get(item_id)
+            scores.append(None if scored is None else scored.scores.get(name))
+        return Cell(
+            output=self._outputs.get(item_id) if self._with_outputs else None,
+            decision=self._decision(item_id),
+            error=row.error if row else None,
+            scores=tuple(scores),
+        )
+
+    def _decision(self, item_id: str) -> str | None:
+        """Return the stored decision; a bundled adapter's is its output without the final line end."""
+        for rows in (self.rows, *(rows for _, rows in self._scored)):
+            row = rows.get(item_id)
+            if row is not None and row.decision is not None:
+                return row.decision
+        output = self._outputs.get(item_id)
+        return comparable(output) if self._bundled and output is not None else None
+
+
+def _primary(run: Run, names: Sequence[str]) -> str | None:
+    if run.primary_metric in names:
+        return run.primary_metric
+    return STAND_IN if STAND_IN in names else next(iter(names), None)
+
+
+def against_of(run: Run, labels: tuple[LabelColumn, ...]) -> Against | None:
+    """Return what a run was scored against, described by its label column where there is one."""
+    ref = scored_against(run)
+    if ref is None:
+        return None
+    for one in labels:
+        if one.ref == ref:
+            return Against(one.ref, one.kind, one.name, one.tier, one.source_kind, one.by)
+    first, _, name = ref.rpartition("/")
+    return Against(ref, "labels", name) if run.labels else Against(ref, "reference", name, first)
+
+
+def label_column(one: Covering, dataset: Dataset, sources: Sources) -> LabelColumn:
+    """Return the column of one covering set."""
+    n = sum(item.sha256 in one.texts for item in dataset.items)
+    same_task = one.task == dataset.task
+    if one.label_set is not None:
+        held = one.label_set
+        return LabelColumn(
+            one.ref, "labels", held.set, None, held.kind, held.by, one.task, same_task=same_task, n=n
+        )
+    reference = sources.references[one.ref]
+    kinds = {sources.sets[ref].kind for ref in reference.label_refs if ref in sources.sets}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return LabelColumn(
+        one.ref, "reference", reference.name, reference.tier, kind, reference.promoted_by or "", one.task,
+        same_task=same_task, n=n,
+    )  # fmt: skip

@@ -1,0 +1,186 @@
+"""The sheet as values: what the terminal, the CSV and the catalog's page all show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evh.measure.signals import Signals
+from evh.records.pick import Pick
+from evh.records.run import Run
+from evh.records.shape import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a score was made against.
+
+    ``ref`` is ``labels/<dataset>/<set>`` or ``<tier>/<name>``; ``kind`` is ``labels`` or ``reference``.
+    ``tier`` is a reference's, None for labels. ``source_kind`` is ``person``, ``model`` or ``rule``; None
+    where a reference was promoted from several kinds, or where no source is on record. ``by`` is who or what
+    labelled, or who promoted; it may be empty.
+    """
+
+    ref: str
+    kind: str
+    name: str
+    tier: str | None = None
+    source_kind: str | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """One metric of one arm against one set; ``against`` is None for a score that names none.
+
+    ``own`` and ``fitted`` mark an arm measured on labels made from its own outputs, or on items that it was
+    fitted on: it never wins by such a score.
+    """
+
+    metric: str
+    against: Against | None
+    primary: bool
+    higher: bool
+    own: bool
+    fitted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArmColumn:
+    """One arm: its name (a config's id, or the run's that was asked for), its run, and its score columns."""
+
+    name: str
+    run: Run
+    recorded: bool
+    scores: tuple[ScoreColumn, ...]
+
+    def position(self, metric: str, against: Against | None) -> int | None:
+        """Return where the column of ``metric`` against ``against`` stands in ``scores``, or None."""
+        return next(
+            (
+                at
+                for at, column in enumerate(self.scores)
+                if column.metric == metric and column.against == against
+            ),
+            None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumn:
+    """One label set or reference set that covers items of the dataset; the keys of `Against`, and its task.
+
+    ``same_task`` tells whether it speaks of the dataset's task: only then can a decision be wrong by it.
+    ``n`` counts the dataset's items that it labels.
+    """
+
+    ref: str
+    kind: str
+    name: str
+    tier: str | None
+    source_kind: str | None
+    by: str
+    task: str
+    same_task: bool = True
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one arm did on one item. ``scores`` are aligned with the arm's score columns; None is unscored."""
+
+    output: str | None
+    decision: str | None
+    error: str | None
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item.
+
+    ``preview`` is the start of its text on one line. ``cells`` are aligned with the sheet's arms, ``labels``
+    (the raw label texts) with its label columns. ``winners`` are the names of the arms that tie for best.
+    """
+
+    item_id: str
+    sha256: str
+    preview: str
+    fields: Mapping[str, Scalar]
+    cells: tuple[Cell, ...]
+    labels: tuple[str | None, ...]
+    winners: tuple[str, ...]
+    signals: Signals
+    picked: Pick | None
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """One arm over the whole dataset, whatever rows the filters show.
+
+    ``n`` items of ``of`` were scored by the sheet's metric and against; ``errors`` failed. ``means`` and
+    ``counts`` (over how many items) are aligned with the arm's score columns. ``figures`` are the run's own
+    scores for each set it was scored against, with those that have no value per item. ``win_rate`` is None
+    for an arm that was scored on no row, or that cannot win. ``majority_rates`` holds, for each set, what an
+    arm that always says the same could reach on the items that this arm was scored on.
+    """
+
+    arm: str
+    n: int
+    of: int
+    errors: int
+    means: tuple[float | None, ...]
+    figures: tuple[tuple[Against | None, Mapping[str, float]], ...]
+    win_rate: float | None
+    counts: tuple[int, ...] = ()
+    majority_rates: tuple[tuple[Against | None, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which rows are shown; all that are set must hold.
+
+    ``wrong`` keeps rows wrong against some set, ``new`` rows with a field value that the governed dataset
+    never had. ``where`` are ``field:value`` texts; ``field:`` keeps items without that field.
+    """
+
+    disagree: bool = False
+    split: bool = False
+    unlabelled: bool = False
+    wrong: bool = False
+    new: bool = False
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Every item with each arm's output and scores, the labels, the winner, the signals, and a footer.
+
+    ``metric`` is the metric asked for, or the primary; ``row_metric`` the one that draws each row's winner
+    (``correct`` stands in for a metric without a value per item; empty where no arm has either).
+    ``against`` is what the winner's scores were made against. ``new_vs`` is the dataset that *new* compares
+    with. ``notes`` are sentences that a reader must see.
+    """
+
+    dataset_id: str
+    n_items: int
+    arms: tuple[ArmColumn, ...]
+    labels: tuple[LabelColumn, ...]
+    rows: tuple[Row, ...]
+    footer: tuple[Footer, ...]
+    metric: str
+    against: Against | None
+    fields: tuple[str, ...]
+    notes: tuple[str, ...]
+    row_metric: str = ""
+    higher: bool = True
+    new_vs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCount:
+    """How many of the rows shown have one value of a field, and how many of those carry each signal."""
+
+    value: Scalar | None
+    n: int
+    signals: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,169 @@
+"""What the reading acts read, each record once: a broken record is noted and never stops the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.project import datasets, labels, picks, references, runs
+from evh.project.provenance import Provenance
+from evh.project.shelf import read_each
+from evh.store.text import one_line, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evh.errors import Refusal
+    from evh.project.find import Project
+    from evh.records.dataset import Dataset
+    from evh.records.labelset import LabelSet
+    from evh.records.pick import Pick
+    from evh.records.reference import Reference
+    from evh.records.run import Prediction, Run
+
+PREVIEW = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Covering:
+    """A label or reference set that covers items of a dataset: its texts by the sha256 of the item's bytes.
+
+    Exactly one of ``label_set`` and ``reference`` is set. ``task`` is the set's own, else its dataset's.
+    """
+
+    texts: Mapping[str, str]
+    task: str
+    label_set: LabelSet | None = None
+    reference: Reference | None = None
+
+    @property
+    def ref(self) -> str:
+        """``labels/<dataset>/<set>`` or ``<tier>/<name>``."""
+        return f"labels/{self.label_set.ref}" if self.label_set else self.reference.ref  # type: ignore[union-attr]
+
+
+class Sources:
+    """A project's records for one look at them; predictions, texts and coverage are read when asked for.
+
+    ``problems`` are the Refusals of what could not be read.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.problems: list[Refusal] = []
+        self.datasets = {one.dataset_id: one for one in datasets.read_all(project, self.problems)}
+        self.sets = {one.ref: one for one in labels.read_all(project, self.problems)}
+        self.references = {one.ref: one for one in references.read_all(project, self.problems)}
+        self.runs: list[Run] = runs.read_all(project, self.problems)
+        self.picks: dict[tuple[str, str], Pick] = {}
+        for state in read_each([project], picks.read_state, self.problems):
+            self.picks = state
+        self.provenance = Provenance(project, self.sets)
+        self._predictions: dict[str, tuple[Prediction, ...]] = {}
+        self._labelled: dict[str, frozenset[str]] = {}
+        self._texts: dict[str, Mapping[str, str]] = {}
+
+    def task_of(self, label_set: LabelSet) -> str:
+        """Return a set's task: its own, else its dataset's, else the empty text."""
+        dataset = self.datasets.get(label_set.dataset_id)
+        return label_set.task or (dataset.task if dataset else "")
+
+    def task_of_reference(self, reference: Reference) -> str:
+        """Return a reference's task: that of the set it was promoted from, else its dataset's."""
+        for ref in reference.label_refs:
+            if ref in self.sets:
+                return self.task_of(self.sets[ref])
+        dataset = self.datasets.get(reference.dataset_id)
+        return dataset.task if dataset else ""
+
+    def labelled(self, label_set: LabelSet) -> frozenset[str]:
+        """Return the sha256 of every item's bytes that a set labels."""
+        if label_set.ref not in self._labelled:
+            self._labelled[label_set.ref] = frozenset(one.sha256 for one in label_set.items.values())
+        return self._labelled[label_set.ref]
+
+    def predictions(self, run: Run) -> tuple[Prediction, ...]:
+        """Return a run's predictions; none where they cannot be read, which ``problems`` then tells."""
+        if run.key not in self._predictions:
+            found = read_each([run], lambda one: runs.predictions(self.project, one), self.problems)
+            self._predictions[run.key] = found[0] if found else ()
+        return self._predictions[run.key]
+
+    def outputs(self, run: Run) -> Mapping[str, str]:
+        """Return a run's outputs by item id, as far as they are here."""
+        rows = self.predictions(run)
+        found = read_each([run], lambda one: runs.outputs(self.project, one, rows), self.problems)
+        return found[0] if found else {}
+
+    def previews(self, dataset: Dataset) -> dict[str, str]:
+        """Return the start of each item's text on one line; empty where the text is not here."""
+
+        def read(items: list[str] | None) -> dict[str, bytes]:
+            chosen = None if items is None else [known[name] for name in items]
+            return datasets.texts(self.project, dataset, chosen)
+
+        known = dataset.by_id
+        whole = read_each([None], read, [])
+        if not whole and dataset.items_file is None:  # some text is missing: the others are still shown
+            whole = read_each([[name] for name in known], read, self.problems)
+        made = dict.fromkeys(known, "")
+        for part in whole:
+            for name, data in part.items():
+                made[name] = one_line(data[: PREVIEW * 8].decode("utf-8", "ignore"), PREVIEW)
+        return made
+
+    def covering(self, dataset: Dataset) -> list[Covering]:
+        """Return what labels bytes of a dataset: its reference sets, its own label sets, then other ones.
+
+        A set of another dataset counts by the sha256 of the bytes, and only where it speaks of the dataset's
+        task or of a task of the dataset's own sets.
+        """
+        by_sha = dataset.by_sha()
+        own = [one for one in self.sets.values() if one.dataset_id == dataset.dataset_id]
+        tasks = {self.task_of(one) for one in own} | {dataset.task}
+        others = [
+            one
+            for one in self.sets.values()
+            if one.dataset_id != dataset.dataset_id
+            and self.task_of(one) in tasks
+            and not self.labelled(one).isdisjoint(by_sha)
+        ]
+        made = [
+            Covering(self._reference_texts(one, dataset), self.task_of_reference(one), reference=one)
+            for one in sorted(self.references.values(), key=lambda one: one.ref)
+            if one.dataset_id == dataset.dataset_id
+        ]
+        for one in own + others:
+            texts = {sha: text for sha, text in self._set_texts(one).items() if sha in by_sha}
+            made.append(Covering(texts, self.task_of(one), label_set=one))
+        return made
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each record that could not be read, the first ten, the rest counted."""
+        lines = [
+            f"left out: {refusal.what}" + (f" ({refusal.why[0]})" if refusal.why else "")
+            for refusal in self.problems[:10]
+        ]
+        if len(self.problems) > len(lines):
+            more = plural(len(self.problems) - len(lines), "more record")
+            lines.append(f"left out: {more} (evh validate lists them)")
+        return lines
+
+    def _set_texts(self, label_set: LabelSet) -> Mapping[str, str]:
+        key = f"labels/{label_set.ref}"
+        if key not in self._texts:
+            found = read_each([label_set], lambda one: labels.texts(self.project, one), self.problems)
+            self._texts[key] = labels.by_sha(label_set, found[0]) if found else {}
+        return self._texts[key]
+
+    def _reference_texts(self, reference: Reference, dataset: Dataset) -> Mapping[str, str]:
+        if reference.ref not in self._texts:
+            known = dataset.by_id
+            found = read_each([reference], lambda one: references.texts(self.project, one), self.problems)
+            texts = found[0] if found else {}
+            self._texts[reference.ref] = {
+                reference.items.get(item_id) or known[item_id].sha256: text
+                for item_id, text in texts.items()
+                if item_id in known
+            }
+        return self._texts[reference.ref]

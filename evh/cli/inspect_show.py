@@ -1,0 +1,263 @@
+"""Printing a sheet, an item and a comparison for people."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from evh.cli.common import next_steps, say, warn
+from evh.cli.table import DASH, shown, table
+from evh.records import answers
+from evh.store.text import clean, one_line, plural
+
+if TYPE_CHECKING:
+    from evh.acts.compare_runs import Comparison
+    from evh.acts.item_view import ItemArm, ItemView
+    from evh.acts.sheet import ArmColumn, Cell, Sheet
+    from evh.acts.sheet_model import ValueCount
+    from evh.measure.signals import Signals
+
+SHOWN_ROWS = 20
+INLINE_IDS = 20
+DECISION_WIDTH = 32
+
+
+def show_sheet(
+    sheet: Sheet, counts: tuple[ValueCount, ...] | None, by: str | None, limit: int | None
+) -> None:
+    """Print a sheet: its rows, the counts by a field, the footer, and the commands for the rows shown."""
+    rows = sheet.rows[: _limit(limit)]
+    drawn = f"winner by {sheet.row_metric} against {sheet.against.ref}" if sheet.against else "no winner"
+    say(
+        f"{sheet.dataset_id}: {len(sheet.rows):,} of {plural(sheet.n_items, 'item')}, "
+        f"{plural(len(sheet.arms), 'arm')}; {drawn}"
+    )
+    if rows:
+        places = [arm.position(sheet.row_metric, sheet.against) for arm in sheet.arms]
+        table(
+            [
+                "item",
+                "starts",
+                *(arm.name for arm in sheet.arms),
+                *(column.ref.removeprefix(f"labels/{sheet.dataset_id}/") for column in sheet.labels),
+                "winner",
+                "signals",
+            ],
+            [
+                [
+                    row.item_id,
+                    one_line(row.preview, 60),
+                    *(
+                        _decided(cell, None if place is None else cell.scores[place])
+                        for cell, place in zip(row.cells, places, strict=True)
+                    ),
+                    *(
+                        None if text is None else one_line(answers.shown(text), DECISION_WIDTH)
+                        for text in row.labels
+                    ),
+                    ", ".join(row.winners) or None,
+                    _signals(sheet, row.signals, picked=row.picked is not None),
+                ]
+                for row in rows
+            ],
+        )
+    if len(sheet.rows) > len(rows):
+        say(f"and {plural(len(sheet.rows) - len(rows), 'more row')} (--limit N, or --csv FILE for all)")
+    if counts is not None:
+        say()
+        signals = ("wrong", "disagree", "split", "new", "unlabelled")
+        table(
+            [str(by), "rows", *signals],
+            [[one.value, one.n, *(one.signals[name] for name in signals)] for one in counts],
+            right=range(1, 7),
+        )
+    _show_footer(sheet)
+    warn(sheet.notes)
+    if len(rows) > INLINE_IDS:
+        say(f"(the commands name the first {INLINE_IDS} rows; filters narrow the rows)")
+    next_steps(_row_commands(sheet.dataset_id, [row.item_id for row in rows[:INLINE_IDS]]))
+
+
+def show_comparison(made: Comparison, limit: int | None) -> None:
+    """Print what moved between two arms."""
+    one, two = (arm.name for arm in made.arms)
+    say(f"{made.dataset_id}: {one} and {two} decided {made.n_same} of {plural(made.n_both, 'item')} alike")
+    if made.metric:
+        ref = made.against.ref if made.against else DASH
+        better = f"{one} better on {made.n_better[0]}, {two} better on {made.n_better[1]}"
+        say(f"{made.metric} against {ref}: {better}")
+    rows = made.rows[: _limit(limit)]
+    if rows:
+        table(
+            ["item", "starts", one, two, "better"],
+            [
+                [
+                    row.item_id,
+                    one_line(row.preview, 60),
+                    _decided(row.cells[0], row.scores[0]),
+                    _decided(row.cells[1], row.scores[1]),
+                    row.better,
+                ]
+                for row in rows
+            ],
+        )
+    else:
+        say("nothing moved")
+    if len(made.rows) > len(rows):
+        say(f"and {plural(len(made.rows) - len(rows), 'more item')} (--limit N)")
+    warn(made.notes)
+    first = _quoted(rows[0].item_id) if rows else None
+    if first:
+        next_steps([f"evh inspect --dataset-id {made.dataset_id} --item {first}"])
+
+
+def show_view(view: ItemView) -> None:
+    """Print one item in full."""
+    say(f"{one_line(view.item_id)} of {view.dataset_id}")
+    say(f"sha256 {view.sha256}")
+    for name, value in view.fields.items():
+        say(f"{one_line(name)}: {shown(value)}")
+    if view.lineage:
+        say("from " + ", ".join(f"{key} {shown(value)}" for key, value in view.lineage.items()))
+    for place in view.elsewhere:
+        say(f"the same bytes: {place.dataset_id}/{one_line(place.item_id)}")
+    if view.picked is not None:
+        say(f"picked for {', '.join(view.picked.targets) or 'no dataset yet'}")
+    say()
+    say(DASH * 3 + " text " + DASH * 3)
+    say(view.text if view.text is not None else "(its text is not here)")
+    say(DASH * 12)
+    if view.labels:
+        say()
+        table(
+            ["labels", "task", "source", "by", "label", "note"],
+            [
+                [
+                    one.column.ref,
+                    one.column.task or None,
+                    one.column.tier or one.column.source_kind,
+                    one.column.by or None,
+                    answers.shown(one.text),
+                    one.note,
+                ]
+                for one in view.labels
+            ],
+        )
+    else:
+        say()
+        say("no labels yet")
+    for arm in view.arms:
+        _show_arm(arm)
+    warn(view.notes)
+    next_steps(_row_commands(view.dataset_id, [view.item_id]))
+
+
+def _show_arm(arm: ItemArm) -> None:
+    say()
+    say(f"{arm.name} ({'recorded, ' if arm.recorded else ''}run {arm.run_id})")
+    if arm.cell.error is not None:
+        say(f"  error: {one_line(arm.cell.error)}")
+    if arm.cell.decision is not None:
+        say(f"  decision: {one_line(arm.cell.decision)}")
+    if arm.cell.output is not None and arm.cell.output.removesuffix("\n") != arm.cell.decision:
+        say("  output:")
+        for line in arm.cell.output.splitlines():
+            say(f"    {line}")
+    for column, score in zip(arm.scores, arm.cell.scores, strict=True):
+        if score is not None:
+            flags = _flags(own=column.own, fitted=column.fitted)
+            ref = f" against {column.against.ref}" if column.against else ""
+            say(f"  {column.metric}{ref}: {score:g}{f' ({flags})' if flags else ''}")
+
+
+def _show_footer(sheet: Sheet) -> None:
+    rows = [line for at in range(len(sheet.arms)) for line in _footer_lines(sheet, at)]
+    if rows:
+        say()
+        say("over every item of the dataset:")
+        table(
+            ["arm", "against", "metric", "value", "items", "majority", "win rate", "failed", "note"],
+            rows,
+            right=(3, 4, 5, 6, 7),
+        )
+
+
+def _footer_lines(sheet: Sheet, at: int) -> list[list[object]]:
+    arm, footer = sheet.arms[at], sheet.footer[at]
+    majority = dict(footer.majority_rates)
+    made: list[list[object]] = []
+    for against, scores in footer.figures:
+        mine = [place for place, column in enumerate(arm.scores) if column.against == against]
+        place = arm.position(sheet.metric, against)
+        value = scores.get(sheet.metric)
+        if value is None and place is not None:
+            value = footer.means[place]
+        n = max((footer.counts[place] for place in mine), default=0)
+        first = arm.scores[mine[0]] if mine else None
+        made.append(
+            [
+                arm.name,
+                against.ref if against else None,
+                sheet.metric,
+                value,
+                f"{n:,} of {footer.of:,}",
+                majority.get(against),
+                footer.win_rate if against == sheet.against else None,
+                footer.errors,
+                _flags(own=first is not None and first.own, fitted=first is not None and first.fitted),
+            ]
+        )
+    return made or [_unscored(arm, footer.errors)]
+
+
+def _unscored(arm: ArmColumn, errors: int) -> list[object]:
+    return [arm.name, None, None, None, None, None, None, errors, "not scored yet"]
+
+
+def _row_commands(dataset_id: str, item_ids: list[str]) -> list[str]:
+    """Return the commands for some rows; an id that a terminal cannot show as it is gets none."""
+    items = " ".join(f"--item {quoted}" for one in item_ids if (quoted := _quoted(one)))
+    if not items:
+        return []
+    return [
+        f"evh pick --dataset-id {dataset_id} {items}",
+        f"evh label-sheet --dataset-id {dataset_id} --out {dataset_id}.csv {items}",
+    ]
+
+
+def _quoted(item_id: str) -> str | None:
+    """Return an id quoted for a shell, or None: printing it would change it."""
+    return shlex.quote(item_id) if clean(item_id) == item_id else None
+
+
+def _flags(*, own: bool, fitted: bool) -> str:
+    return ", ".join([*(["own labels"] if own else []), *(["fitted here"] if fitted else [])])
+
+
+def _decided(cell: Cell, score: float | None) -> str | None:
+    """Return a cell as a table shows it: the decision, then ✓ or ✗ for a score of 1 or 0, else the score."""
+    if cell.error is not None:
+        return f"error: {one_line(cell.error, DECISION_WIDTH)}"
+    text = cell.decision if cell.decision is not None else cell.output
+    if text is None and score is None:
+        return None
+    mark = "" if score is None else {0.0: " ✗", 1.0: " ✓"}.get(score, f" {score:.3f}")
+    return f"{one_line(text or '', DECISION_WIDTH)}{mark}".strip()
+
+
+def _signals(sheet: Sheet, signals: Signals, *, picked: bool) -> str | None:
+    words = []
+    if signals.wrong:
+        refs = (ref.removeprefix(f"labels/{sheet.dataset_id}/") for ref in signals.wrong)
+        words.append(f"wrong ({', '.join(refs)})")
+    words += ["disagree"] if signals.disagree else []
+    words += ["split"] if signals.split else []
+    words += [f"new ({', '.join(signals.new)})"] if signals.new else []
+    words += ["unlabelled"] if signals.unlabelled else []
+    words += ["picked"] if picked else []
+    return " ".join(words) or None
+
+
+def _limit(limit: int | None) -> int | None:
+    return limit if limit is not None else SHOWN_ROWS if sys.stdout.isatty() else None

@@ -1,0 +1,238 @@
+"""``evh labels``: every label set, its coverage, and how the sets agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evh.cli import common
+
+if TYPE_CHECKING:
+    from evh.acts.labels import LabelsReport, Pair, SetSummary, TaskAgreement
+
+TOO_FEW = "too few to say"
+
+
+@common.command("labels", example="evh labels --dataset-id d --confusion")
+@click.option(
+    "--dataset-id", metavar="D", help="The sets on this dataset's bytes (default: every dataset's)."
+)
+@click.option("--task", metavar="T", help="The sets of this task only.")
+@click.option("--confusion", is_flag=True, help="Show each pair's confusion matrix.")
+def labels(dataset_id: str | None, task: str | None, confusion: bool, as_json: bool) -> None:
+    """Every label set on a dataset, wherever it lies: source, coverage, agreement, promotion."""
+    from evh.acts import labels as act
+    from evh.errors import Refusal
+
+    project = common.project()
+    problems: list[Refusal] = []
+    if dataset_id is None:
+        reports = act.report_all(project, task=task, problems=problems)
+    else:
+        reports = [act.report(project, dataset_id, task=task, problems=problems)]
+    warnings = [f"{problem.what}: {'; '.join(problem.why)}" for problem in problems]
+    if as_json:
+        common.emit("labels", "datasets", [_report_row(one) for one in reports], warnings=warnings)
+        return
+    for position, report in enumerate(reports):
+        if position:
+            common.say()
+        _show(report, confusion=confusion)
+    if not reports:
+        common.say("no dataset yet")
+    common.warn(warnings)
+    common.next_steps(_next(reports))
+
+
+def _next(reports: list[LabelsReport]) -> list[str]:
+    one = reports[0].dataset_id if len(reports) == 1 else "D"
+    if any(report.tasks for report in reports):
+        return [
+            f"evh labels --dataset-id {one} --confusion",
+            f"evh rescore --dataset-id {one} --labels D/S",
+            f'evh reference-promote --dataset-id {one} --labels S --tier gold --reason "…"',
+        ]
+    return [
+        f"evh label-sheet --dataset-id {one} --out sheet.csv",
+        f"evh label-from-capture --dataset-id {one} --capture C --map rules.yaml --set S",
+    ]
+
+
+def _show(report: LabelsReport, *, confusion: bool) -> None:
+    from evh.cli.table import table
+
+    common.say(f"{report.dataset_id}: {report.n_items:,} items")
+    if not report.tasks:
+        common.say("  no label set labels its bytes yet")
+    for task in report.tasks:
+        common.say()
+        common.say(f"task {task.task}" if task.task else "no task named")
+        table(
+            ["set", "source", "by", "labelled", "answers", "most frequent", "promoted into"],
+            [_set_cells(one) for one in task.sets],
+            right=(3, 4),
+        )
+        for note in _notes(task):
+            common.say(f"  {note}")
+        if task.pairs:
+            common.say()
+            table(
+                ["pair", "n", "same", "share one", "kappa", "AC1", ""],
+                [_pair_cells(pair) for pair in task.pairs],
+                right=(1, 2, 3, 4, 5),
+            )
+            common.say(f"  {_alpha(task)}")
+        if confusion:
+            for pair in task.pairs:
+                _matrix(pair)
+
+
+def _set_cells(one: SetSummary) -> tuple[object, ...]:
+    share = "" if one.majority_share is None else f" {one.majority_share:.0%}"
+    return (
+        one.ref if one.own else f"{one.ref} (by bytes)",
+        one.source_kind or ("no promotion on record" if one.kind == "reference" else None),
+        one.by or None,
+        f"{one.covered:,} of {one.of:,}",
+        one.distinct,
+        None if one.majority is None else _shown(one.majority) + share,
+        ", ".join(one.promoted_into) or ("reference" if one.kind == "reference" else None),
+    )
+
+
+def _notes(task: TaskAgreement) -> list[str]:
+    made = []
+    for one in task.sets:
+        if one.n_preceding:
+            made.append(
+                f"{one.ref}: for {one.n_preceding:,} of {one.n_timed:,} labels the outcome came before the "
+                "decision, or on the same day: production may have known it"
+            )
+        if one.reads_output:
+            made.append(
+                f"{one.ref}: it takes its answer from the recorded decision, so production is right by it"
+            )
+        if one.conflicts:
+            made.append(
+                f"{one.ref}: {one.conflicts:,} texts of equal bytes got different answers and have no label"
+            )
+        if one.distinct == 1:
+            made.append(f"{one.ref}: one answer only, so it measures the recall of that answer")
+    return made
+
+
+def _pair_cells(pair: Pair) -> tuple[object, ...]:
+    one = pair.agreement
+    marks = [TOO_FEW] if one.too_few else []
+    if pair.derived:
+        marks.append("one was promoted from the other")
+    if pair.guideline_differs:
+        marks.append("guidelines differ")
+    if one.paradox:
+        marks.append(
+            f"one answer dominates: prevalence {one.prevalence or 0.0:.2f}, bias {one.bias or 0.0:.2f}"
+        )
+    return (
+        f"{pair.a} × {pair.b}",
+        one.n,
+        None if one.same_share is None else f"{one.same_share:.1%}",
+        None if one.sharing_share is None else f"{one.sharing_share:.1%}",
+        one.kappa,
+        one.ac1,
+        "; ".join(marks),
+    )
+
+
+def _alpha(task: TaskAgreement) -> str:
+    figure = "—" if task.alpha is None else f"{task.alpha:.3f}"
+    few = f" ({TOO_FEW})" if task.alpha_too_few else ""
+    return (
+        f"Krippendorff's alpha (nominal) over all sets: {figure}, {task.alpha_n:,} texts labelled twice{few}"
+    )
+
+
+def _matrix(pair: Pair) -> None:
+    from evh.cli.table import table
+
+    matrix = pair.agreement.confusion
+    common.say()
+    common.say(f"rows {pair.a}, columns {pair.b}")
+    table(
+        ["", *(_shown(text) for text in matrix.categories), "in all"],
+        [(_shown(text), *row, sum(row)) for text, row in zip(matrix.categories, matrix.counts, strict=True)],
+        right=range(1, len(matrix.categories) + 2),
+    )
+
+
+def _shown(text: str) -> str:
+    from evh.records.answers import shown
+    from evh.store.text import one_line
+
+    return one_line(shown(text), 40)
+
+
+def _report_row(report: LabelsReport) -> dict[str, Any]:
+    return {
+        "dataset_id": report.dataset_id,
+        "n_items": report.n_items,
+        "tasks": [
+            {
+                "task": task.task,
+                "alpha": task.alpha,
+                "alpha_scale": "nominal",
+                "alpha_n": task.alpha_n,
+                "alpha_too_few": task.alpha_too_few,
+                "sets": [_set_row(one) for one in task.sets],
+                "pairs": [_pair_row(pair) for pair in task.pairs],
+            }
+            for task in report.tasks
+        ],
+    }
+
+
+def _set_row(one: SetSummary) -> dict[str, Any]:
+    return {
+        "ref": one.ref,
+        "kind": one.kind,
+        "source": one.source_kind,
+        "by": one.by or None,
+        "own": one.own,
+        "covered": one.covered,
+        "of": one.of,
+        "guideline_sha256": one.guideline,
+        "promoted_into": list(one.promoted_into),
+        "n_answers": one.distinct,
+        "majority": one.majority,
+        "majority_share": one.majority_share,
+        "n_preceding": one.n_preceding,
+        "n_timed": one.n_timed,
+        "reads_output": one.reads_output,
+        "n_conflicts": one.conflicts,
+    }
+
+
+def _pair_row(pair: Pair) -> dict[str, Any]:
+    one = pair.agreement
+    interval = one.same_interval
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "n": one.n,
+        "n_same": one.same,
+        "same_share": one.same_share,
+        "same_low": interval.low if interval else None,
+        "same_high": interval.high if interval else None,
+        "n_sharing": one.sharing,
+        "sharing_share": one.sharing_share,
+        "kappa": one.kappa,
+        "ac1": one.ac1,
+        "prevalence": one.prevalence,
+        "bias": one.bias,
+        "paradox": one.paradox,
+        "too_few": one.too_few,
+        "guideline_differs": pair.guideline_differs,
+        "derived": pair.derived,
+        "categories": list(one.confusion.categories),
+        "counts": [list(row) for row in one.confusion.counts],
+    }

@@ -1,0 +1,85 @@
+"""``evh runs``: what has run, against what, and how it came out."""
+
+from __future__ import annotations
+
+import click
+
+from evh.cli import common
+
+
+@common.command("runs", example="evh runs --dataset-id cve_2024_07_08")
+@click.option("--dataset-id", metavar="D", help="Only runs on this dataset.")
+@click.option("--config", "config_id", metavar="C", help="Only runs of this arm.")
+@click.option("--all", "everything", is_flag=True, help="Older runs too, not only the latest of each arm.")
+def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_json: bool) -> None:
+    """List runs: what each was scored against, its primary metric, failures, and what has not finished."""
+    from evh.acts import runs as act
+    from evh.cli import run_lines
+    from evh.cli.table import table
+
+    found = act.listing(common.project(), dataset_id=dataset_id, config_id=config_id, everything=everything)
+    warnings = [str(problem) for problem in found.problems]
+    if as_json:
+        unfinished = [
+            {
+                "path": one.path,
+                "run_id": one.run.run_id if one.run else None,
+                "config_id": one.run.config_id if one.run else None,
+                "dataset_id": one.run.dataset_id if one.run else None,
+                "n_answered": one.n_rows,
+                "n_items": one.run.n_items if one.run else None,
+            }
+            for one in found.unfinished
+        ]
+        rows = [run_lines.as_row(line) for line in found.lines]
+        common.emit("runs", "runs", rows, warnings=warnings, unfinished=unfinished, n_older=found.n_older)
+        return
+    if found.lines:
+        table(
+            [
+                "run",
+                "arm",
+                "dataset",
+                "against",
+                "metric",
+                "value",
+                "scored",
+                "of",
+                "errors",
+                "when",
+                "flags",
+            ],
+            [
+                (
+                    line.run.run_id,
+                    line.run.config_id,
+                    line.run.dataset_id,
+                    run_lines.against(line),
+                    line.run.primary_metric,
+                    line.value,
+                    line.n_scored,
+                    line.run.n_items,
+                    line.run.n_errors,
+                    line.run.created_at or None,
+                    run_lines.flags(line),
+                )
+                for line in found.lines
+            ],
+            right=(5, 6, 7, 8),
+        )
+    else:
+        common.say("no finished run" + (" that matches" if dataset_id or config_id else " yet"))
+    if found.n_older:
+        common.say(f"and {found.n_older:,} older: evh runs --all")
+    steps = []
+    for one in found.unfinished:
+        said = f"{one.n_rows:,} of {one.run.n_items:,} answered" if one.run else "begun elsewhere"
+        common.say(f"unfinished: {one.path}: {said}")
+        if one.run:
+            steps.append(f"evh run --config {one.run.config_id} --dataset-id {one.run.dataset_id} --resume")
+    common.warn(warnings)
+    first = next((line.run.dataset_id for line in found.lines), None)
+    steps += (
+        [f"evh inspect --sheet --dataset-id {dataset_id or first}"] if first else ["evh run --config ARM"]
+    )
+    common.next_steps(steps)

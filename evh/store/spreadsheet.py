@@ -1,0 +1,209 @@
+"""CSV for spreadsheets: cells that no program runs, read back byte for byte; any delimiter, any BOM."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CELL = 32_767
+"""The most characters that a spreadsheet keeps of one cell."""
+
+SHORTENED = " … [shortened]"
+"""What a cell that did not fit ends in: such a cell is never read as an edit."""
+
+_RUNS = re.compile(r"'*[=+\-@\t\r]")
+_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a sheet: where it starts, for messages, and its cells by the header's names.
+
+    ``number`` counts rows as a spreadsheet does: the header is row 1. ``cells`` has "" for a cell that
+    the row lacks; a header that stands twice keeps its first column.
+    """
+
+    number: int
+    cells: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet as it was read: its header and its rows, cells unguarded; empty rows are passed over."""
+
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def guard(text: str) -> str:
+    """Return a cell's text so that no spreadsheet runs it; `unguard` gives back exactly ``text``.
+
+    A cell that starts with ``= + - @``, a tab or CR, after any number of ``'``, gets one more ``'``.
+    """
+    return f"'{text}" if _RUNS.match(text) else text
+
+
+def unguard(cell: str) -> str:
+    """Return what a cell held before `guard`; a cell that nobody guarded is returned as it is."""
+    return cell[1:] if _GUARDED.match(cell) else cell
+
+
+def shorten(text: str, most: int = CELL) -> str:
+    """Return ``text`` so that it fits a cell when guarded; one that does not is cut and marked.
+
+    Spreadsheets count UTF-16 units: a character outside the basic plane is two.
+    """
+    if _units(text) < most:
+        return text
+    room = most - 1 - len(SHORTENED)
+    cut = text[:room]
+    while _units(cut) > room:
+        cut = cut[: room - _units(cut)]
+    return cut + SHORTENED
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def write_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """Return the bytes of a CSV file that spreadsheets open: UTF-8 with BOM, CRLF, every text guarded.
+
+    Args:
+        header: one name a column.
+        rows: one value a column; None is an empty cell, numbers are written plainly, true and false as words.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([guard(name) for name in header])
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+    return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")
+
+
+def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequence[str] = ()) -> Sheet:
+    """Return the sheet that CSV ``data`` holds, whatever a spreadsheet did to its form.
+
+    Commas, semicolons, tabs and bars separate; the one that finds most of ``needs`` in the header is taken.
+    A byte-order mark tells UTF-8 and UTF-16; without one it is UTF-8 or what ``encoding`` says.
+
+    Args:
+        data: the file's bytes.
+        place: names the file in a Refusal.
+        encoding: a Python codec's name.
+        needs: columns that the header should have (compared by their start, ignoring case).
+
+    Raises:
+        Refusal: bytes that are not text in that encoding, no header, or a row longer than the header.
+    """
+    text = _decode(data, place, encoding)
+    first, _, rest = text.partition("\n")
+    if re.fullmatch(r"sep=.\r?", first):  # what a spreadsheet writes to tell its delimiter
+        delimiter, text, skipped = first[4], rest, 1
+    else:
+        delimiter, skipped = _delimiter(text, needs), 0
+    made: list[Row] = []
+    header: tuple[str, ...] | None = None
+    reasons: list[str] = []
+    try:
+        parsed = list(_parsed(text, delimiter))
+    except csv.Error as error:
+        raise Refusal("bad-sheet", f"{place} is not CSV", why=[f"{place}: {error}"]) from error
+    for number, cells in enumerate(parsed, start=1 + skipped):
+        if not any(cell.strip() for cell in cells):
+            continue
+        values = [unguard(cell) for cell in cells]
+        if header is None:
+            header = tuple(value.strip() for value in values)
+            continue
+        if any(value.strip() for value in values[len(header) :]):
+            reasons.append(f"{place}: row {number}: it has more cells than the header")
+        named: dict[str, str] = {}
+        for name, value in zip(header, values, strict=False):
+            named.setdefault(name, value)
+        for name in header[len(values) :]:
+            named.setdefault(name, "")
+        made.append(Row(number, named))
+    if header is None:
+        reasons.append(f"{place}: it is empty: the first row names the columns")
+    if reasons:
+        raise Refusal("bad-sheet", f"{place} cannot be read as a sheet", why=reasons)
+    return Sheet(header or (), tuple(made))
+
+
+def split_bars(cell: str) -> tuple[str, ...]:
+    r"""Return the parts of a cell that ``|`` separates, trimmed and not empty; ``\|`` is a literal bar."""
+    parts = re.split(r"(?<!\\)\|", cell)
+    return tuple(part.replace("\\|", "|").strip() for part in parts if part.strip())
+
+
+def join_bars(parts: Iterable[str]) -> str:
+    """Return the one cell that `split_bars` takes apart again."""
+    return "|".join(part.replace("|", "\\|") for part in parts)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Tell whether two cells hold one text: spreadsheets rewrite line ends inside cells."""
+    return level(one) == level(other)
+
+
+def level(text: str) -> str:
+    """Return a text with each line end as LF: the form in which cells are compared and hashed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    return guard(str(value))
+
+
+def _decode(data: bytes, place: object, encoding: str | None) -> str:
+    named = next((codec for mark, codec in _MARKS if data.startswith(mark)), None) or encoding or "utf-8"
+    try:
+        return data.decode(named)
+    except LookupError as error:
+        raise Refusal(
+            "bad-encoding", f"there is no encoding {named!r}", why=[f"{place}: --encoding {named}"],
+            next="name one that Python knows, such as cp1252 or shift_jis",
+        ) from error  # fmt: skip
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise Refusal(
+            "bad-encoding",
+            f"{place} is not {named.upper()}",
+            why=[f"{place}: line {row}, byte {error.start}: {error.reason}"],
+            next="save it as CSV UTF-8, or name its encoding: --encoding cp1252",
+        ) from error
+
+
+def _parsed(text: str, delimiter: str) -> Iterable[list[str]]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+
+
+def _delimiter(text: str, needs: Sequence[str]) -> str:
+    def found(delimiter: str) -> tuple[int, int]:
+        try:
+            header = next(iter(_parsed(text, delimiter)), [])
+        except csv.Error:
+            return -1, 0
+        names = [name.strip().casefold() for name in header]
+        known = sum(any(name.startswith(need.casefold()) for name in names) for need in needs)
+        return known, len(names)
+
+    return max(_DELIMITERS, key=found)

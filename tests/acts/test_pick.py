@@ -1,0 +1,241 @@
+"""Picks: one line is the full new state, and what waits for whom."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evh.acts import pick
+from evh.acts.pick import Change
+from evh.errors import Refusal
+from evh.project import picks
+from evh.project.find import Project
+from tests.conftest import NOW, CommandLine
+from tests.helpers import Builder, tree_bytes
+from tests.schema import check
+
+
+@pytest.fixture
+def built(project: Project) -> Builder:
+    """A production dataset of three items, one with a capture, and a governed one."""
+    made = Builder(project)
+    made.dataset("prod", {"a": "1", "b": "2", "c d": "3"}, lineage={"a": {"capture": "cap"}})
+    made.dataset("gov", {"g": "old"}, governed=True)
+    return made
+
+
+def do(project: Project, *items: str, **change: Any) -> tuple[Any, ...]:
+    """Plan and commit one pick."""
+    return pick.commit(project, pick.plan(project, "prod", items, Change(**change))).lines
+
+
+def test_a_line_holds_the_item_and_where_it_came_from(built: Builder) -> None:
+    """The hash, the capture of the lineage, the targets, tags, note, who and when."""
+    (line,) = do(built.project, "a", targets=("gov",), tags={"k": "v"}, note="why", by="ann")
+    assert (line.op, line.capture, line.targets, line.tags) == ("pick", "cap", ("gov",), {"k": "v"})
+    assert (line.note, line.by, line.at) == ("why", "ann", NOW)
+    assert line.sha256 == "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"  # sha256 of "1"
+    assert picks.read_state(built.project) == {("prod", "a"): line}
+
+
+def test_for_replaces_tag_sets_note_replaces_and_the_rest_carries_over(built: Builder) -> None:
+    """Each option changes its own part of the state alone; an empty tag removes its key."""
+    do(built.project, "a", targets=("gov",), tags={"k": "v", "l": "w"}, note="why", by="ann")
+    (second,) = do(built.project, "a", tags={"k": "", "m": "x"})
+    assert (second.targets, dict(second.tags), second.note, second.by) == (
+        ("gov",),
+        {"l": "w", "m": "x"},
+        "why",
+        "ann",
+    )
+    (third,) = do(built.project, "a", targets=("v2", "v3"))
+    assert (third.targets, dict(third.tags), third.note) == (("v2", "v3"), {"l": "w", "m": "x"}, "why")
+    (fourth,) = do(built.project, "a", note="")
+    assert (fourth.note, fourth.targets) == ("", ("v2", "v3"))
+    assert len(picks.read_lines(built.project)) == 4
+
+
+def test_a_dropped_pick_starts_anew(built: Builder) -> None:
+    """Dropping takes it off; picking it again carries nothing over, and the history stays."""
+    do(built.project, "a", targets=("gov",), tags={"k": "v"}, note="why")
+    do(built.project, "a", drop=True)
+    assert pick.report(built.project).groups == ()
+    (again,) = do(built.project, "a")
+    assert (again.targets, again.tags, again.note, again.op) == ((), {}, "", "pick")
+    assert [line.op for line in picks.read_lines(built.project)] == ["pick", "drop", "pick"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
+@given(
+    steps=st.lists(st.tuples(st.sampled_from("klm"), st.sampled_from(["", "1", "2"])), min_size=1, max_size=6)
+)
+def test_tags_are_the_last_value_of_each_key(built: Builder, steps: list[tuple[str, str]]) -> None:
+    """Whatever is set and removed in whatever order, the state has each key's last value."""
+    picks.path_of(built.project).unlink(missing_ok=True)
+    expected: dict[str, str] = {}
+    for key, value in steps:
+        do(built.project, "a", tags={key: value})
+        expected[key] = value
+    state = picks.read_state(built.project)["prod", "a"]
+    assert dict(state.tags) == {key: value for key, value in expected.items() if value}
+
+
+@pytest.mark.parametrize(
+    ("items", "change", "code"),
+    [
+        (("a", "nope"), {}, "unknown-item"),
+        (("a",), {"drop": True}, "not-picked"),
+        (("a",), {"targets": ("no such id!",)}, "bad-target"),
+        (("a",), {"drop": True, "note": "x"}, "drop-and-change"),
+        ((), {}, "unknown-item"),
+    ],
+)
+def test_bad_picks_are_refused_and_write_nothing(
+    built: Builder, items: tuple[str, ...], change: dict[str, Any], code: str
+) -> None:
+    """Unknown items, dropping what is not picked, a target that is no name, dropping while changing."""
+    before = tree_bytes(built.project.data)
+    with pytest.raises(Refusal) as refused:
+        do(built.project, *items, **change)
+    assert refused.value.code == code
+    assert tree_bytes(built.project.data) == before
+
+
+def test_every_unknown_item_is_named(built: Builder) -> None:
+    """Two unknown items are two reasons."""
+    with pytest.raises(Refusal) as refused:
+        do(built.project, "x", "a", "y")
+    assert refused.value.why == ("x: not an item of prod", "y: not an item of prod")
+
+
+def test_a_target_may_be_made_later_and_one_that_has_the_bytes_is_told(built: Builder) -> None:
+    """Both are warnings: the pick is written."""
+    built.dataset("has", {"copy": "1"})
+    plan = pick.plan(built.project, "prod", ["a"], Change(targets=("v9", "has")))
+    assert plan.warnings == (
+        "there is no dataset 'v9' yet: the picks wait until there is one",
+        "has holds these bytes already: a",
+    )
+
+
+def test_what_waits_is_grouped_by_target(built: Builder) -> None:
+    """A pick waits for each of its targets; one without a target comes last; labels by source."""
+    built.labels("prod", "s", {"a": "yes"})
+    built.labels("prod", "r", {"a": "yes"}, source={"kind": "rule", "capture": "cap"})
+    do(built.project, "a", targets=("gov", "v2"))
+    do(built.project, "b")
+    groups = pick.report(built.project).groups
+    assert [(group.target, [one.pick.item_id for one in group.picks]) for group in groups] == [
+        ("gov", ["a"]),
+        ("v2", ["a"]),
+        (None, ["b"]),
+    ]
+    assert groups[0].picks[0].labels == {"person": ("prod/s",), "rule": ("prod/r",)}
+    assert groups[2].picks[0].labels == {}
+
+
+def test_a_used_pick_still_waits_for_its_other_targets(built: Builder) -> None:
+    """Used by the pick's own line, or by the lineage of an item in the next version."""
+    do(built.project, "a", targets=("gov", "v9"))
+    do(built.project, "b", targets=("gov",))
+    built.pick("prod", "b", targets=("gov",), op="used", used=({"for": "gov", "in": "gov2"},))
+    built.dataset(
+        "gov2",
+        {"g": "old", "a": "1"},
+        parent="gov",
+        lineage={"a": {"dataset": "prod", "item_id": "a", "pick": "prod/a"}},
+    )
+    groups = pick.report(built.project).groups
+    assert [(group.target, [one.pick.item_id for one in group.picks]) for group in groups] == [("v9", ["a"])]
+    assert groups[0].picks[0].used_for == ("gov",)
+
+
+def test_a_version_shows_what_waits_for_its_parents(built: Builder) -> None:
+    """--for V3 shows the picks for V3, V2 and V1; not those for another dataset."""
+    built.dataset("gov2", {"g": "old"}, parent="gov")
+    built.dataset("gov3", {"g": "old"}, parent="gov2")
+    do(built.project, "a", targets=("gov",))
+    do(built.project, "b", targets=("gov3", "else"))
+    groups = pick.report(built.project, target="gov3").groups
+    assert [group.target for group in groups] == ["gov", "gov3"]
+
+
+def test_tags_filter_what_waits(built: Builder) -> None:
+    """Only picks that carry every tag asked for."""
+    do(built.project, "a", targets=("gov",), tags={"k": "1", "l": "2"})
+    do(built.project, "b", targets=("gov",), tags={"k": "1"})
+    found = pick.report(built.project, tags={"k": "1", "l": "2"}).groups
+    assert [one.pick.item_id for one in found[0].picks] == ["a"]
+
+
+def test_an_unknown_target_is_refused(built: Builder, evh: CommandLine) -> None:
+    """--for a name that is neither a dataset nor what a pick waits for."""
+    evh.refused("no-such-dataset", "picks", "--for", "nothing")
+
+
+def _pick_many(home: str, items: list[str]) -> None:
+    project = Project.find(home=home)
+    for item in items:
+        pick.commit(project, pick.plan(project, "many", [item], Change(tags={"k": item})))
+
+
+def test_two_processes_lose_no_line(built: Builder) -> None:
+    """Four processes picking 25 items each leave 100 whole lines, one for each item."""
+    names = [f"i{number}" for number in range(100)]
+    built.dataset("many", {name: name for name in names})
+    context = multiprocessing.get_context("fork")
+    workers = [
+        context.Process(target=_pick_many, args=(str(built.project.root), names[at::4])) for at in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(line.item_id for line in picks.read_lines(built.project)) == sorted(names)
+
+
+def test_a_torn_last_line_is_dropped_and_told(built: Builder, evh: CommandLine) -> None:
+    """The next pick drops what a crash had cut, and says so."""
+    do(built.project, "a")
+    path = picks.path_of(built.project)
+    path.write_bytes(path.read_bytes() + b'{"item_id":"b","data')
+    shown = evh.ok("pick", "--dataset-id", "prod", "--item", "b")
+    assert "had been cut by a crash" in shown.err
+    assert [json.loads(line)["item_id"] for line in path.read_text().splitlines()] == ["a", "b"]
+
+
+def test_pick_and_picks_at_the_door(built: Builder, evh: CommandLine) -> None:
+    """A dry run writes nothing; the documents hold to their schemas; the lists are printed."""
+    before = tree_bytes(built.project.data)
+    words = ("pick", "--dataset-id", "prod", "--item", "a", "--item", "c d", "--for", "gov", "--tag", "k=v")
+    assert "would pick 2 items" in evh.ok(*words, "--dry-run").out
+    assert tree_bytes(built.project.data) == before
+    document = check(evh.ok(*words, "--json").json, "pick")
+    assert [line["item_id"] for line in document["picks"]] == ["a", "c d"]
+    listed = check(evh.ok("picks", "--json").json, "picks")
+    assert [(one["target"], one["item_id"], one["labels"]) for one in listed["picks"]] == [
+        ("gov", "a", {}),
+        ("gov", "c d", {}),
+    ]
+    shown = evh.ok("picks").out
+    assert "waiting for gov:" in shown
+    assert "none yet" in shown
+    assert "dropped 1 item" in evh.ok("pick", "--dataset-id", "prod", "--item", "a", "--drop").out
+
+
+def test_nothing_waits_says_how_to_pick(built: Builder, evh: CommandLine) -> None:
+    """An empty list names the command that fills it."""
+    shown = evh.ok("picks").out
+    assert "nothing waits" in shown
+    assert "evh pick --dataset-id" in shown
+
+
+def test_a_bad_tag_is_refused(built: Builder, evh: CommandLine) -> None:
+    """A tag without '=' is refused by both commands."""
+    evh.refused("bad-tag", "pick", "--dataset-id", "prod", "--item", "a", "--tag", "k")
+    evh.refused("bad-tag", "picks", "--tag", "=v")

@@ -1,0 +1,119 @@
+"""`evh runs`: every run with what it was scored against, the unfinished, the foreign and the broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import validate
+
+import evh as package
+from evh.project.find import Project
+from tests.conftest import CommandLine
+from tests.helpers import Builder, correct
+
+SCHEMA = json.loads((Path(package.__file__).parent / "schemas" / "runs.json").read_text("utf-8"))
+LABELS = {"a": "yes", "b": "no"}
+
+
+@pytest.fixture
+def build(project: Project) -> Builder:
+    """Two items with a person's labels, promoted to gold."""
+    made = Builder(project)
+    made.dataset("d", {"a": "aa", "b": "bb"})
+    made.reference("gold/g", made.labels("d", "s", LABELS))
+    return made
+
+
+def test_an_empty_project_says_what_to_do(evh: CommandLine) -> None:
+    """No runs: the command that makes one, and an empty document of the schema."""
+    assert "evh run --config" in evh.ok("runs").out
+    validate(evh.ok("runs", "--json").json, SCHEMA)
+
+
+def test_each_run_with_what_it_was_scored_against(build: Builder, evh: CommandLine) -> None:
+    """A reference shows its tier, labels their source; the value is the primary metric's."""
+    decisions = {"a": "yes", "b": "yes"}
+    run = build.run("c", "d", decisions)
+    build.rescored(run, decisions, correct(decisions, LABELS), against="labels/d/s")
+    build.rescored(run, decisions, correct(decisions, LABELS), against="gold/g")
+    document = evh.ok("runs", "--json").json
+    validate(document, SCHEMA)
+    told = [
+        (row["folder"], row["against"], row["tier"], row["source"], row["value"]) for row in document["runs"]
+    ]
+    assert sorted(told, key=str) == [
+        ("runs", None, None, None, None),
+        ("runs-labels-d-s", "labels/d/s", None, "person", 0.5),
+        ("runs-rescored", "gold/g", "gold", None, 0.5),
+    ]
+    out = evh.ok("runs").out
+    assert "labels d/s (person)" in out
+    assert "gold/g" in out
+
+
+def test_older_runs_are_counted_and_shown_on_demand(build: Builder, evh: CommandLine) -> None:
+    """The latest run of an arm stands for it; --all lists every one; the filters choose."""
+    build.run("c", "d", LABELS, at="20261001T000000Z")
+    build.run("c", "d", LABELS, at="20261002T000000Z")
+    build.run("other", "d", LABELS)
+    short = evh.ok("runs", "--json").json
+    assert [row["run_id"] for row in short["runs"]] == ["other_20261001T000000Z", "c_20261002T000000Z"]
+    assert short["n_older"] == 1
+    assert "1 older: evh runs --all" in evh.ok("runs").out
+    assert len(evh.ok("runs", "--all", "--json").json["runs"]) == 3
+    assert [row["config_id"] for row in evh.ok("runs", "--config", "other", "--json").json["runs"]] == [
+        "other"
+    ]
+    assert evh.ok("runs", "--dataset-id", "x", "--json").json["runs"] == []
+
+
+def test_a_fitted_arm_is_flagged_on_equal_bytes(build: Builder, evh: CommandLine) -> None:
+    """Fitted on another dataset that shares an item's bytes: flagged where it is scored here."""
+    build.dataset("train", {"x": "aa"})
+    build.dataset("apart", {"x": "zz"})
+    for name, fitted in (("seen", "train"), ("unseen", "apart")):
+        build.run(name, "d", LABELS, extra={"fitted_on": [fitted]})
+    flags = {row["config_id"]: row["fitted_here"] for row in evh.ok("runs", "--json").json["runs"]}
+    assert flags == {"seen": True, "unseen": False}
+    assert "fitted here" in evh.ok("runs").out
+
+
+def test_unfinished_runs_are_listed(build: Builder, evh: CommandLine) -> None:
+    """One that evh began says how to go on; one from elsewhere is shown and left alone."""
+    folder = build.project.data / "runs" / "theirs_1"
+    folder.mkdir(parents=True)
+    (folder / "predictions.jsonl").write_bytes(b'{"item_id":"a"}\n')
+    document = evh.ok("runs", "--json").json
+    validate(document, SCHEMA)
+    assert [(one["path"], one["config_id"]) for one in document["unfinished"]] == [
+        ("data/runs/theirs_1", None)
+    ]
+    assert "theirs_1: begun elsewhere" in evh.ok("runs").out
+
+
+def test_foreign_and_broken_runs(build: Builder, evh: CommandLine) -> None:
+    """A run of four keys alone is shown; one that cannot be read is told of and stops nothing."""
+    runs = build.project.data / "runs"
+    for name, text in (
+        (
+            "theirs",
+            '{"run_id":"theirs","config_id":"k","dataset_id":"d","scores":{"f1":0.5},"fingerprint":{"hash":null}}',
+        ),
+        ("broken", '{"run_id":'),
+    ):
+        (runs / name).mkdir(parents=True)
+        (runs / name / "metrics.json").write_text(text, "utf-8")
+    document = evh.ok("runs", "--json").json
+    validate(document, SCHEMA)
+    assert [(row["run_id"], row["fingerprint"], row["n_scored"]) for row in document["runs"]] == [
+        ("theirs", None, None)
+    ]
+    assert "broken" in document["warnings"][0]
+
+
+def test_hostile_names_do_not_reach_the_terminal(build: Builder, evh: CommandLine) -> None:
+    """An escape sequence in a metric's name is stripped from the table."""
+    build.run("c", "d", LABELS, primary_metric="\x1b[31mred", scores=None)
+    assert "\x1b" not in evh.ok("runs").out

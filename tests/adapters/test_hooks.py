@@ -1,0 +1,159 @@
+"""The hooks: what each may return, and that whatever else it does is a Refusal that names its place."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evh.adapters import Result, loader
+from evh.adapters.bundled import DEFAULTS
+from evh.adapters.hooks import Adapter, ScoredRow
+from evh.errors import Refusal
+from evh.project.find import Project
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def made_of(**hooks: Callable[..., Any]) -> Adapter:
+    """Return an adapter of these hooks, the defaults standing in for the others."""
+    return Adapter("a.py", hooks=hooks, defaults=DEFAULTS, settings={}, identity="0", files={})
+
+
+def bundled(project: Project, name: str) -> Adapter:
+    """Return a bundled adapter."""
+    return loader.load(project, name)
+
+
+def test_the_default_scores_accepted_answers(project: Project) -> None:
+    """`correct` is 1 for any of a label's answers; the overlap is with the closest; no label, no score."""
+    default = bundled(project, "default")
+    accepts = '{"accept": ["file it", "escalate now"]}'
+    assert default.score("file it\n", accepts, None, "p") == {"correct": 1.0, "text_f1": 1.0}
+    # two of the closest answer's two words against three: F1 = 2·2/(3+2)
+    assert default.score("please escalate now", accepts, None, "p") == {"correct": 0.0, "text_f1": 0.8}
+    assert default.score("x", None, None, "p") == {}
+    assert default.decide("yes\n", "p") == "yes"
+    assert default.primary_metric == "correct"
+
+
+def test_the_classification_adapter_summarises(project: Project) -> None:
+    """Two of three right, by hand: accuracy 2/3; recalls 1/2 and 1, balanced accuracy 3/4."""
+    adapter = bundled(project, "classification")
+    rows = [
+        ScoredRow(str(at), decision, decision, label, {})
+        for at, (decision, label) in enumerate([("a", "a"), ("b", "a"), ("b", "b")])
+    ]
+    figures = adapter.summarise(rows, "p")
+    assert figures["accuracy"] == pytest.approx(2 / 3)
+    assert figures["balanced_accuracy"] == 0.75
+    assert adapter.primary_metric == "balanced_accuracy"
+
+
+def test_the_default_reads_evhs_own_keys() -> None:
+    """A record in evh's own form needs no adapter."""
+    default = made_of()
+    record = {
+        "record_id": "r",
+        "ts": "2026-01-01",
+        "item": "text",
+        "fields": {"n": 1, "none": None},
+        "output": "yes",
+        "production": {"model": "m"},
+        "outcomes": [{"kind": "k"}],
+    }
+    assert default.record_id(record, "p") == default.item_id(record, "p") == "r"
+    assert (default.item(record, "p"), default.ts(record, "p")) == ("text", "2026-01-01")
+    assert default.fields(record, "p") == {"n": 1}
+    assert default.recorded_output(record, "p") == "yes"
+    assert default.production_ran(record, "p") == {"model": "m"}
+    assert default.outcomes(record, "p") == [{"kind": "k"}]
+    assert default.item({}, "p") is None
+    assert default.outcomes({}, "p") == []
+
+
+CALLS: dict[str, Callable[[Adapter], object]] = {
+    "record_id": lambda adapter: adapter.record_id({}, "p"),
+    "ts": lambda adapter: adapter.ts({}, "p"),
+    "item": lambda adapter: adapter.item({}, "p"),
+    "item_id": lambda adapter: adapter.item_id({}, "p"),
+    "fields": lambda adapter: adapter.fields({}, "p"),
+    "recorded_output": lambda adapter: adapter.recorded_output({}, "p"),
+    "production_ran": lambda adapter: adapter.production_ran({}, "p"),
+    "outcomes": lambda adapter: adapter.outcomes({}, "p"),
+    "call_system": lambda adapter: adapter.call_system("t", {}, "p"),
+    "decide": lambda adapter: adapter.decide("o", "p"),
+    "score": lambda adapter: adapter.score("o", "r", None, "p"),
+    "summarise": lambda adapter: adapter.summarise([], "p"),
+    "fingerprint": lambda adapter: adapter.fingerprint({}, "p"),
+    "warmup": lambda adapter: adapter.warmup({}, "p"),
+    "same": lambda adapter: adapter.same("a", "b"),
+}
+
+
+@pytest.mark.parametrize("hook", CALLS)
+def test_a_hook_that_raises_is_a_refusal_with_the_place(hook: str) -> None:
+    """Every hook: whatever it raises, the hook, the error and what it was about are told."""
+
+    def raising(*_: object) -> object:
+        raise LookupError("broken")
+
+    with pytest.raises(Refusal) as told:
+        CALLS[hook](made_of(**{hook: raising}))
+    assert told.value.code == "adapter-failed"
+    assert hook in told.value.what
+    assert "LookupError: broken" in told.value.why[0]
+
+
+@pytest.mark.parametrize("hook", CALLS)
+@given(value=JSON)
+def test_a_hook_may_return_anything_and_never_breaks_its_caller(hook: str, value: object) -> None:
+    """Every hook, any value: it is taken, or refused; nothing else is raised."""
+    with contextlib.suppress(Refusal):
+        CALLS[hook](made_of(**{hook: lambda *_: value}))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        ({"m": float("nan")}, "m is nan, not a finite number"),
+        ({"m": True}, "m is True, not a finite number"),
+        ({"_m": 1}, "'_m' is not a metric's name"),
+        ({"latency_ms": 1}, "'latency_ms' is not a metric's name"),
+        ({"decision": 1}, "'decision' is not a metric's name"),
+        ({1: 1}, "1 is not a metric's name"),
+        ([("m", 1)], "returned list"),
+    ],
+)
+def test_metrics_are_finite_numbers_under_plain_names(metrics: object, reason: str) -> None:
+    """What would be read as something else, or break a mean, is refused."""
+    with pytest.raises(Refusal) as told:
+        made_of(score=lambda _output, _reference: metrics).score("o", "r", None, "p")
+    assert reason in told.value.why[0]
+
+
+def test_score_gets_the_source_only_when_it_asks() -> None:
+    """A third argument is the item's text; two arguments work as before."""
+    assert not made_of(score=lambda _output, _reference: {}).reads_source
+    three = made_of(score=lambda _output, _reference, source: {"n": len(source)})
+    assert three.reads_source
+    assert three.score("o", "r", "four", "p") == {"n": 4}
+
+
+def test_a_plain_text_is_a_result() -> None:
+    """call_system may return the output alone."""
+    assert made_of(call_system=lambda text, _params: text).call_system("x", {}, "p") == Result(output="x")
+
+
+def test_undefined_figures_are_left_out() -> None:
+    """summarise may say None or NaN for what is undefined: such figures are absent, never 0."""
+    figures = made_of(summarise=lambda _rows: {"a": 1.0, "b": None, "c": float("nan")}).summarise([], "p")
+    assert figures == {"a": 1.0}

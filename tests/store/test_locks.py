@@ -1,0 +1,73 @@
+"""One holder at a time, who is named, and whose death frees the lock."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evh.errors import Refusal
+from evh.store import locks
+
+FORK = multiprocessing.get_context("fork")
+
+
+def _hold(folder: Path, record: Path, ready: Any) -> None:
+    with locks.held(folder, record):
+        ready.set()
+        time.sleep(60)
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Any:
+    """Another process that holds the lock of `r`."""
+    ready = FORK.Event()
+    process = FORK.Process(target=_hold, args=(tmp_path / "locks", tmp_path / "r", ready))
+    process.start()
+    assert ready.wait(10)
+    yield process
+    process.kill()
+    process.join()
+
+
+def test_a_held_lock_is_refused_with_who_holds_it(holder: Any, tmp_path: Path) -> None:
+    """After the wait; the message has the process."""
+    with pytest.raises(Refusal) as caught, locks.held(tmp_path / "locks", tmp_path / "r", wait_s=0.05):
+        pass
+    assert caught.value.code == "locked"
+    assert f"held by process {holder.pid} " in caught.value.why[0]
+
+
+def test_another_record_is_not_held_up(holder: Any, tmp_path: Path) -> None:
+    """Its lock is free."""
+    with locks.held(tmp_path / "locks", tmp_path / "s", wait_s=0):
+        pass
+
+
+def test_a_holders_death_frees_the_lock(holder: Any, tmp_path: Path) -> None:
+    """After SIGKILL the next one gets it at once, with no step by hand."""
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.join()
+    with locks.held(tmp_path / "locks", tmp_path / "r", wait_s=0.5):
+        pass
+
+
+def test_one_record_has_one_lock_however_it_is_reached(holder: Any, tmp_path: Path) -> None:
+    """Through a link, or through a path with dots, it is the same real path."""
+    (tmp_path / "link").symlink_to(tmp_path)
+    for way in (tmp_path / "link" / "r", tmp_path / "x" / ".." / "r"):
+        with pytest.raises(Refusal), locks.held(tmp_path / "locks", way, wait_s=0):
+            pass
+
+
+def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
+    """The block may raise."""
+    with pytest.raises(ValueError, match="x"), locks.held(tmp_path / "locks", tmp_path / "r"):
+        raise ValueError("x")
+    with locks.held(tmp_path / "locks", tmp_path / "r", wait_s=0):
+        pass

@@ -1,0 +1,55 @@
+"""What a spreadsheet did to a cell is told, and what is different stays different."""
+
+from __future__ import annotations
+
+import pytest
+
+from evh.store.mangled import formatted_number, likely
+
+
+@pytest.mark.parametrize(
+    ("cell", "was"),
+    [
+        ("123", "00123"),
+        ("1.23457E+15", "1234567890123456"),
+        ("1,23457E+15", "1234567890123456"),
+        ("1234567890123450000", "1234567890123456789"),
+        ("1.00E+05", "1e5"),
+        ("02.01.2024", "1-2"),
+        ("1/2/2024", "1-2"),
+        ("2-Jan", "1-2"),
+        ("Mar-24", "MAR24"),
+        ("01.03.2024", "MAR1"),
+        ("1/2/2024", "2024-01-02"),
+        ("TRUE", "true"),
+        ("WAHR", "true"),
+        ("Active ", "active"),
+        ("12.5", "12,50"),
+    ],
+)
+def test_a_mangled_cell_leads_back_to_what_it_was(cell: str, was: str) -> None:
+    """Each form that spreadsheets are known to give is traced to the text it came from."""
+    assert likely(cell, ["other", was, "zz"]) == [was]
+
+
+@pytest.mark.parametrize(
+    ("cell", "known"),
+    [
+        ("124", "00123"),
+        ("1.23457E+15", "1234667890123456"),
+        ("02.01.2024", "1-3"),
+        ("none", "poc"),
+        ("", "x"),
+        ("12345", "12346"),
+    ],
+)
+def test_what_is_merely_different_is_not_called_mangled(cell: str, known: str) -> None:
+    """Another number, another date and another word lead nowhere."""
+    assert likely(cell, [known]) == []
+
+
+def test_the_form_of_long_numbers_is_known() -> None:
+    """``1.23457E+15`` is that form; a word, a short number and a decimal are not."""
+    assert formatted_number("1.23457E+15")
+    assert formatted_number("1E+05")
+    assert not any(map(formatted_number, ["1e5", "12345", "1.5", "E+15", "yes"]))
