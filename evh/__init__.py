@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from evh.api import Project as Project
     from evh.errors import Refusal as Refusal
-    from evh.project.find import Project as Project
 
 __all__ = ["Project", "Refusal", "__version__"]
 
 
 def __getattr__(name: str) -> object:
     if name == "Project":
-        from evh.project.find import Project
+        from evh.api import Project
 
         return Project
     if name == "Refusal":

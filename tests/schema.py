@@ -10,7 +10,7 @@ import jsonschema
 
 
 def check(document: Any, command: str) -> Any:
-    """Return the document when ``evh/schemas/<command>.json`` describes it; fail the test when it does not."""
+    """Return the document when ``evh/schemas/<command>.json`` describes it; else fail the test."""
     schema = json.loads((resources.files("evh") / "schemas" / f"{command}.json").read_bytes())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)

@@ -42,7 +42,7 @@ def template_folders(project: Project) -> list[Path]:
 
 
 def assets(folders: list[Path]) -> list[Asset]:
-    """Return the static files, a project's own in place of one of that name, with their content's hash in the name."""
+    """Return the static files, a project's own in place of evh's, with their hash in the name."""
     found: dict[str, Path] = {}
     for folder in reversed(folders):
         for path in sorted((folder / STATIC).glob("*")):

@@ -47,7 +47,7 @@ class Database:
     """
 
     def __init__(self, gathered: Gathered, nouns: Collection[str] = NOUNS) -> None:
-        self.connection = _connect(gathered.project.cache / "duckdb")
+        self.connection = closed(gathered.project.cache / "duckdb")
         wanted = {need for noun in nouns for need in tables.NEEDS.get(noun, (noun,))}
         for noun, columns in tables.COLUMNS.items():
             rows = list(tables.rows(noun, gathered)) if noun in wanted else []
@@ -71,7 +71,11 @@ class Database:
         self.connection.close()
 
 
-def _connect(spill: Path) -> duckdb.DuckDBPyConnection:
+def closed(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """Return a connection with no tables that reaches nothing outside; its configuration is not yet locked.
+
+    Even looking at a query needs one: naming its tables binds its functions, and those would open files.
+    """
     connection = duckdb.connect(
         ":memory:",
         config={
@@ -79,7 +83,7 @@ def _connect(spill: Path) -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
-            "temp_directory": str(spill),
+            "temp_directory": str(spill or ""),
             "memory_limit": MEMORY,
             "threads": str(THREADS),
         },

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WrongItem:
-    """An item that production was wrong on: its id and page, its row in the sheet, what was decided and right."""
+    """An item that production was wrong on: its page, its row in the sheet, what was decided and right."""
 
     item_id: str
     path: str | None
@@ -36,7 +36,7 @@ class WrongKind:
 
 @dataclass(frozen=True, slots=True)
 class Preceding:
-    """How many of a rule's records had their outcome no later than the decision: production had it in hand."""
+    """How many of a rule's records had their outcome no later than the decision: it was in hand."""
 
     rule: str
     n: int
@@ -72,6 +72,10 @@ def findings(source: Source, dataset_id: str) -> tuple[Finding, ...]:
     A label set whose labels were promoted into a reference of the dataset is left out beside the reference;
     so is a set made from production's own decisions.
     """
+    return source.once(("findings", dataset_id), lambda: _findings(source, dataset_id))
+
+
+def _findings(source: Source, dataset_id: str) -> tuple[Finding, ...]:
     sheet = source.gathered.sheet(dataset_id)
     if sheet is None or not sheet.arms or not sheet.arms[0].recorded:
         return ()

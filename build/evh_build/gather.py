@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -125,13 +125,16 @@ class Gathered:
             found = self._try(
                 [dataset_id], lambda name: build_sheet(self.project, name, sources=self.sources)
             )
-            self._sheets[dataset_id] = found[0] if found else None
+            notes = tuple(self._local(note) for one in found for note in one.notes)
+            self._sheets[dataset_id] = replace(found[0], notes=notes) if found else None
         return self._sheets[dataset_id]
 
     def report(self, dataset_id: str) -> LabelsReport | None:
         """Return how a dataset's label sets agree; None where it cannot be told."""
         if dataset_id not in self._reports:
-            found = self._try([dataset_id], lambda name: label_acts.report(self.project, name, problems=self._own))
+            found = self._try(
+                [dataset_id], lambda name: label_acts.report(self.project, name, problems=self._own)
+            )
             self._reports[dataset_id] = found[0] if found else None
         return self._reports[dataset_id]
 
@@ -191,9 +194,10 @@ class Gathered:
         return read_each(keys, read, self._own)
 
     def _told(self, refusal: Refusal) -> Problem:
-        def local(text: str) -> str:
-            for base in (self.project.root, self.project.data.parent, self.project.root.resolve()):
-                text = text.replace(f"{base}/", "")
-            return text
+        return Problem(self._local(refusal.what), tuple(self._local(reason) for reason in refusal.why))
 
-        return Problem(local(refusal.what), tuple(local(reason) for reason in refusal.why))
+    def _local(self, text: str) -> str:
+        """Return a message with the project's own folder left out of its paths."""
+        for base in (self.project.root, self.project.data.parent, self.project.root.resolve()):
+            text = text.replace(f"{base}/", "")
+        return text

@@ -1,4 +1,4 @@
-"""What the last build was made of, so that the next does only what changed. Kept in ``.cache/``, never truth."""
+"""What the last build was made of, so that the next does only what changed: in ``.cache/``, never truth."""
 
 from __future__ import annotations
 

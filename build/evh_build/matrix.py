@@ -162,7 +162,7 @@ def _task(source: Source, report: LabelsReport, at: int, task: TaskAgreement) ->
     pairs = {(pair.a, pair.b): pair for pair in task.pairs}
     anchors = {key: f"pair-{at}-{place}" for place, key in enumerate(pairs)}
     figures = tuple(
-        Figure(key, name, tuple(_row(task, marks, pairs, anchors, one, key) for one in task.sets))
+        Figure(key, name, tuple(_row(task, marks, pairs, anchors, one=one, key=key) for one in task.sets))
         for key, name in FIGURES
     )
     return TaskView(
@@ -192,6 +192,7 @@ def _row(
     marks: dict[str, Mark],
     pairs: dict[tuple[str, str], Pair],
     anchors: dict[tuple[str, str], str],
+    *,
     one: SetSummary,
     key: str,
 ) -> MatrixRow:

@@ -1,4 +1,4 @@
-"""What a page is: a name, a template, a documented Context, and the function that fills one Context a page."""
+"""What a page is: a name, a template, a documented Context, and the function that fills it."""
 
 from __future__ import annotations
 

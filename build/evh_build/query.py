@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from evh.errors import Refusal
-from evh_build.connect import NOUNS, Database
+from evh_build.connect import NOUNS, Database, closed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,9 +59,9 @@ def select(gathered: Gathered, sql: str, *, seconds: float = SECONDS) -> Answer:
     timer.daemon = True
     timer.start()
     try:
-        found = database.connection.execute(sql)
-        described = [(str(column[0]), str(column[1])) for column in found.description or ()]
-        table = found.to_arrow_table()
+        found = database.connection.sql(sql)
+        described = list(zip(found.columns, map(str, found.types), strict=True))
+        table: pa.Table = found.to_arrow_table()
     except duckdb.Error as error:
         if late.is_set():
             raise Refusal(
@@ -88,7 +88,8 @@ def select(gathered: Gathered, sql: str, *, seconds: float = SECONDS) -> Answer:
 def check(sql: str) -> None:
     """Raise a Refusal unless ``sql`` is exactly one statement that reads."""
     try:
-        statements = duckdb.extract_statements(sql)
+        with closed() as connection:
+            statements = connection.extract_statements(sql)
     except duckdb.Error as error:
         raise Refusal(
             "bad-sql",
@@ -123,7 +124,10 @@ def _nouns(sql: str) -> tuple[str, ...]:
     """Return the views that a query reads; all of them where it may name one in a way that cannot be seen."""
     if "query" in sql.lower():  # query() and query_table() take names as texts
         return NOUNS
-    with duckdb.connect(":memory:") as connection:
-        named = {name.lower() for name in connection.get_table_names(sql)}
+    try:
+        with closed() as connection:
+            named = {name.lower() for name in connection.get_table_names(sql)}
+    except duckdb.Error:  # it will be told when the query itself fails
+        return ()
     direct = {name.removesuffix("_json").removesuffix("_parquet") for name in named}
     return tuple(noun for noun in NOUNS if noun in direct)

@@ -67,7 +67,7 @@ class Renderer:
         return text.encode("utf-8")
 
     def closure(self, name: str) -> str:
-        """Return the digest of a page's template and of every template that it extends, includes or imports."""
+        """Return the digest of a page's template and of every template that it leads to."""
         if name not in self._closures:
             texts = sources(self._environment, f"pages/{name}.html")
             told = "".join(f"{one}\0{text}\0" for one, text in sorted(texts.items()))
@@ -166,7 +166,9 @@ def _break_after() -> re.Pattern[str]:
 def breakable(text: str) -> Markup:
     """Return an id as HTML that may break after ``_ / . -``, so that a long one fits a narrow column."""
     parts = _break_after().split(visible(text))
-    return Markup("").join(Markup("%s<wbr>") % part if at % 2 else Markup("%s") % part for at, part in enumerate(parts))
+    return Markup("").join(
+        Markup("%s<wbr>") % part if at % 2 else Markup("%s") % part for at, part in enumerate(parts)
+    )
 
 
 def _shown(value: Any) -> Any:  # noqa: ANN401 - any value that a template prints

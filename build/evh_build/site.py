@@ -120,13 +120,14 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
         if before.tree == tree and not plan.rehash and _whole(plan.out, before):
             n = len(before.pages)
             return Built(plan.out / HOME, n, 0, n, 0, nothing_changed=True, problems=())
-        return _build(project, plan, folders, before, tree, progress)
+        return _build(project, plan, folders, before=before, tree=tree, progress=progress)
 
 
 def _build(
     project: Project,
     plan: Plan,
     folders: list[Path],
+    *,
     before: State,
     tree: str,
     progress: Callable[[int, int], None] | None,
@@ -153,11 +154,7 @@ def _build(
     state = State(tree, {path: Kept(one.inputs, digests[path]) for path, one in pages.items()})
     n_fresh = sum(one.fresh for one in pages.values())
     old = _names(plan.out)
-    same = (
-        n_fresh == 0
-        and old == set(files) | {MANIFEST}
-        and (plan.out / MANIFEST).read_bytes() == manifest
-    )
+    same = n_fresh == 0 and old == set(files) | {MANIFEST} and (plan.out / MANIFEST).read_bytes() == manifest
     if not same:
         _swap(plan.out, pages, static, manifest)
     incremental.write(project, plan.out, state)

@@ -6,7 +6,7 @@ import shlex
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from evh.store.text import clean
 from evh_build.connect import Database
@@ -14,7 +14,7 @@ from evh_build.page import Command
 from evh_build.urls import Urls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evh.acts.labels import SetSummary
     from evh.acts.sheet_model import Against, LabelColumn
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PAGES = Path(__file__).with_name("pages")
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Source:
         self.title = gathered.project.settings.title or gathered.project.name
         self.max_item_text = max_item_text
         self._by_sha: dict[str, Mapping[str, list[Item]]] = {}
+        self._kept: dict[tuple[str, str], object] = {}
         self._database: Database | None = None
         self._rows: dict[tuple[str, str], list[Row]] = {}
         self._grouped: dict[tuple[str, str, tuple[str, ...]], Mapping[tuple[Any, ...], list[Row]]] = {}
@@ -74,6 +76,12 @@ class Source:
                 grouped[tuple(row[name] for name in names)].append(row)
             self._grouped[page, query, names] = grouped
         return self._grouped[page, query, names].get(tuple(keys.values()), [])
+
+    def once(self, key: tuple[str, str], make: Callable[[], T]) -> T:
+        """Return what ``make`` gives, made once for the whole site and kept under ``key``."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("T", self._kept[key])
 
     def mark(self, one: Against | LabelColumn) -> Mark:
         """Return the mark of a set that a sheet names."""
@@ -99,7 +107,9 @@ class Source:
         told = (reference.promoted_from or {}).get("source") if reference else None
         kinds = {str(one.get("kind") if isinstance(one, dict) else one) for one in told or ()}
         source = next(iter(kinds)) if len(kinds) == 1 else None
-        return Mark(ref, "reference", name, tier, source, (reference.promoted_by or "") if reference else "", path)
+        return Mark(
+            ref, "reference", name, tier, source, (reference.promoted_by or "") if reference else "", path
+        )
 
     def by_sha(self, dataset: Dataset) -> Mapping[str, list[Item]]:
         """Return a dataset's items by the sha256 of their bytes."""

@@ -60,7 +60,11 @@ class Group:
 
 
 def groups(source: Source, dataset_id: str) -> tuple[Group, ...]:
-    """Return a dataset's groups: references first (gold, then silver), then label sets by name."""
+    """Return a dataset's groups: that of the sheet's winner, references (gold, then silver), label sets."""
+    return source.once(("groups", dataset_id), lambda: _groups(source, dataset_id))
+
+
+def _groups(source: Source, dataset_id: str) -> tuple[Group, ...]:
     sheet = source.gathered.sheet(dataset_id)
     if sheet is None:
         return ()
@@ -83,7 +87,7 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
     ]
     metrics = _metrics(sheet, held)
     higher = all(arm.run.higher_is_better(metrics[0]) for arm, _, _ in held) if metrics else True
-    rows = [_standing(source, sheet, one, ref, metrics, arms) for one in held]
+    rows = [_standing(source, sheet, one, ref=ref, metrics=metrics, arms=arms) for one in held]
     rows.sort(key=lambda one: (_rank(one.values, higher=higher), one.arm))
     values = [value for one in rows for value in (*one.values[:1], one.low, one.high) if value is not None]
     majority = [
@@ -116,14 +120,13 @@ def _standing(
     source: Source,
     sheet: Sheet,
     held: tuple[ArmColumn, Footer, Mapping[str, float]],
+    *,
     ref: str | None,
     metrics: tuple[str, ...],
     arms: Mapping[str, Arm],
 ) -> Standing:
     arm, footer, figures = held
-    places = [
-        at for at, one in enumerate(arm.scores) if (one.against.ref if one.against else None) == ref
-    ]
+    places = [at for at, one in enumerate(arm.scores) if (one.against.ref if one.against else None) == ref]
     interval = None
     first = arm.position(metrics[0], arm.scores[places[0]].against) if metrics and places else None
     scored = max((footer.counts[at] for at in places), default=0)
@@ -157,4 +160,10 @@ def _rank(values: tuple[float | None, ...], *, higher: bool) -> tuple[bool, floa
 
 def _order(one: Group) -> tuple[object, ...]:
     mark = one.mark
-    return (not one.leads, mark is None, mark and mark.kind != "reference", mark and mark.tier != "gold", mark and mark.ref)
+    return (
+        not one.leads,
+        mark is None,
+        mark and mark.kind != "reference",
+        mark and mark.tier != "gold",
+        mark and mark.ref,
+    )

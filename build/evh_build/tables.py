@@ -72,12 +72,12 @@ COLUMNS: dict[str, dict[str, str]] = {
 """Noun → column → ``text``, ``whole``, ``number``, ``bool`` or ``scores`` (a map of text to number)."""
 
 PARQUET: dict[str, tuple[str, dict[str, str]]] = {
-    "items": ("dataset_id", {"item_id": "text", "sha256": "text", "text": "bytes", "fields": "text", "lineage": "text"}),
+    "items": ("dataset_id", datasets.ITEM_COLUMNS),
     "predictions": ("run", runs.PREDICTION_COLUMNS),
-    "labels": ("label_set", {"item_id": "text", "item_sha256": "text", "label": "bytes", "note": "text", "slice": "text"}),
-    "reference_labels": ("reference", {"item_id": "text", "item_sha256": "text", "label": "bytes"}),
-}  # fmt: skip
-"""The nouns that have a Parquet form: the column that names the record a file belongs to, and the file's own."""
+    "labels": ("label_set", labels.LABEL_COLUMNS),
+    "reference_labels": ("reference", references.LABEL_COLUMNS),
+}
+"""The nouns that have a Parquet form: the column that names a file's record, and the file's own columns."""
 
 NEEDS = {"scores": ("scores", "predictions")}
 """The relations that a view reads beside its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Controls but tab and LF, bidi marks, what takes no space but hides in an id, tags, separators, lone surrogates.
+# Controls but tab and LF, bidi marks, what hides in an id for it takes no space, tags, lone surrogates.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"

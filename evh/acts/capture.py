@@ -200,7 +200,11 @@ def _made(project: Project, capture_id: str, file: Path, asked: Options, got: _G
         n_records=len(stored),
         records_sha256=sha256(data),
         created_at=project.stamp(),
-        source={"kind": asked.format or rows.format_of(file), "path": _named(project, file), "sha256": sha256_file(file)},
+        source={
+            "kind": asked.format or rows.format_of(file),
+            "path": _named(project, file),
+            "sha256": sha256_file(file),
+        },
         since_capture=asked.since,
         sample=got.sample,
         scrub=scrubbed,
@@ -221,7 +225,7 @@ def _made(project: Project, capture_id: str, file: Path, asked: Options, got: _G
 
 
 def _named(project: Project, file: Path) -> str:
-    """Return a file's path in the project, else its name alone: folders of a machine are nobody's business."""
+    """Return a file's path in the project, else its name alone: a machine's folders are its own."""
     real, root = file.resolve(), project.root.resolve()
     return real.relative_to(root).as_posix() if real.is_relative_to(root) else file.name
 

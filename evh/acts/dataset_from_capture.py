@@ -58,7 +58,7 @@ def plan(
         except UnicodeEncodeError as error:
             why = f"{place}: its text holds a lone surrogate, which is no character"
             raise Refusal("bad-items", "a record's item is no text", why=[why]) from error
-        lineage = {"capture": capture_id, "record_id": row["record_id"]}
+        lineage = {"capture": capture_id, "record_id": row.get("record_id") or hooks.record_id(row, place)}
         return Draft(item_id, data, place, hooks.fields(row, place), lineage)
 
     problems: list[Refusal] = []

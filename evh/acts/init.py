@@ -50,7 +50,7 @@ The loop:
    `evh label-from-capture` makes labels by rule from what happened later.
 5. `evh labels --dataset-id D` shows how the label sets agree.
    `evh rescore --dataset-id D --labels D/S` scores the arms.
-6. `evh inspect --sheet --dataset-id D` shows every item with each arm's output. `evh pick` marks some to keep.
+6. `evh inspect --sheet --dataset-id D` shows every item with each arm's output; `evh pick` keeps some.
 7. `evh reference-promote` makes chosen labels the reference. `evh catalog-build` makes the pages.
 
 `evh overview` says what is here and what to do next; `evh validate` checks every promise of the folder. Every

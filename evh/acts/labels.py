@@ -138,15 +138,17 @@ def report(
 def report_all(
     project: Project, *, task: str | None = None, problems: list[Refusal] | None = None
 ) -> list[LabelsReport]:
-    """Return the report of each dataset, by id; of one task only where ``task`` is given."""
+    """Return the report of each dataset, by id; with a ``task``, of it alone, where it has sets."""
     found = problems if problems is not None else []
     shelf = _Shelf(project, found)
     made = [_report(shelf, dataset) for dataset in shelf.datasets.values()]
     if task is None:
         return made
     return [
-        LabelsReport(one.dataset_id, one.n_items, tuple(part for part in one.tasks if part.task == task))
+        LabelsReport(one.dataset_id, one.n_items, (part,))
         for one in made
+        for part in one.tasks
+        if part.task == task
     ]
 
 

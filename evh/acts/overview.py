@@ -12,6 +12,7 @@ from evh.acts import pick
 from evh.acts.sheet import Against, Sheet, build_sheet
 from evh.acts.sources import Sources
 from evh.project import baselines, captures, configs, runs
+from evh.records.answers import shown
 
 if TYPE_CHECKING:
     from evh.project.find import Project
@@ -36,14 +37,29 @@ class ArmFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongLabel:
+    """How often the first arm was wrong where the label is ``label``, as views show it."""
+
+    label: str
+    n: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class WrongCount:
-    """Where the first arm was wrong: ``n`` of the ``of`` items that ``ref`` labels."""
+    """Where the first arm was wrong: ``n`` of the ``of`` items that ``ref`` labels.
+
+    ``by_label`` splits the count by what the right answer is, the label that most of the errors have first.
+    A set made from the arm's own decisions is left out, and a reference set promoted from a set that is
+    listed too: it says the same.
+    """
 
     arm: str
     recorded: bool
     ref: str
     n: int
     of: int
+    by_label: tuple[WrongLabel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +170,7 @@ def _dataset(project: Project, sources: Sources, dataset_id: str) -> DatasetLine
         n_unlabelled=sum(row.signals.unlabelled for row in sheet.rows),
         against=sheet.against,
         arms=_figures(sheet),
-        wrong=_wrong(sheet),
+        wrong=_wrong(sheet, sources),
     )
 
 
@@ -180,23 +196,31 @@ def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
     return tuple(made)
 
 
-def _wrong(sheet: Sheet) -> tuple[WrongCount, ...]:
+def _wrong(sheet: Sheet, sources: Sources) -> tuple[WrongCount, ...]:
     if not sheet.arms:
         return ()
     first = sheet.arms[0]
-    own = {column.against for column in first.scores if column.own}
-    owned = {one.ref for one in own if one is not None}
-    return tuple(
-        WrongCount(
-            first.name,
-            first.recorded,
-            column.ref,
-            sum(column.ref in row.signals.wrong for row in sheet.rows),
-            column.n,
+    left_out = {one.ref for one in sheet.labels if sources.made_from(first.run, one.ref)}
+    listed = {column.ref for column in sheet.labels}
+    for column in sheet.labels:
+        reference = sources.references.get(column.ref) if column.kind == "reference" else None
+        if reference and reference.label_refs and {f"labels/{ref}" for ref in reference.label_refs} <= listed:
+            left_out.add(column.ref)
+    made = []
+    for at, column in enumerate(sheet.labels):
+        if not column.same_task or not column.n or column.ref in left_out:
+            continue
+        of = Counter(shown(text) for row in sheet.rows if (text := row.labels[at]) is not None)
+        n = Counter(
+            shown(text)
+            for row in sheet.rows
+            if column.ref in row.signals.wrong and (text := row.labels[at]) is not None
         )
-        for column in sheet.labels
-        if column.same_task and column.n and column.ref not in owned
-    )
+        by_label = tuple(
+            WrongLabel(label, n[label], of[label]) for label in sorted(of, key=lambda one: (-n[one], one))
+        )
+        made.append(WrongCount(first.name, first.recorded, column.ref, n.total(), of.total(), by_label))
+    return tuple(made)
 
 
 def _next(

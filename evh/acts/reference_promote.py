@@ -207,12 +207,11 @@ def _texts(dataset: Dataset, sources: Sequence[_Source], chosen: Sequence[Item])
             reasons.append(f"{dataset.dataset_id}/{item.item_id}: {said}")
         made[item.item_id] = given[0][1]
     if reasons:
-        sets = ",".join(one.label_set.ref for one in sources)
         raise Refusal(
             "sets-differ",
             f"the sets answer {plural(len(reasons), 'item')} differently",
             why=reasons,
-            next=f"evh adjudicate --dataset-id {dataset.dataset_id} --sets {sets} --out FILE, "
+            next=f"settle them in one new set (evh label-sheet --dataset-id {dataset.dataset_id} --item …), "
             "or name the items that agree with --item",
         )
     return made

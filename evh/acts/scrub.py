@@ -124,5 +124,5 @@ def _re2() -> Any:  # noqa: ANN401 - an untyped package
             "needs-re2",
             "scrubbing needs the package google-re2",
             why=["scrub rules are RE2 patterns: no pattern can take more than linear time"],
-            next="pip install google-re2",
+            next="pip install 'evh[scrub]'",
         ) from error

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evh.records.dataset import Dataset
     from evh.records.run import Prediction, Run
 
-BUNDLED_ADAPTERS = ("", "default", "classification")
+BUNDLED_ADAPTERS = ("default", "classification")
 STAND_IN = "correct"
 
 

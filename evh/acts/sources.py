@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evh.project import datasets, labels, picks, references, runs
@@ -81,6 +81,12 @@ class Sources:
         if label_set.ref not in self._labelled:
             self._labelled[label_set.ref] = frozenset(one.sha256 for one in label_set.items.values())
         return self._labelled[label_set.ref]
+
+    def made_from(self, run: Run, ref: str) -> bool:
+        """Tell whether a set (``labels/D/S`` or ``tier/name``) was made from a run's own decisions."""
+        tier, _, name = ref.partition("/")
+        as_scored = replace(run, reference_id=ref if tier == "labels" else name, reference_tier=tier)
+        return self.provenance.own_labels(as_scored)
 
     def predictions(self, run: Run) -> tuple[Prediction, ...]:
         """Return a run's predictions; none where they cannot be read, which ``problems`` then tells."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from evh.errors import Refusal
 from evh.project import captures
 from evh.project.shelf import read_each
 from evh.records.capture import Capture, Record
-from evh.store import clock
+from evh.store import atomic, clock
 from evh.store.hashing import sha256
 from evh.store.names import bad_id
 
@@ -70,6 +71,7 @@ def plan(
     problems: list[Refusal] = []
     items = read_each(records, lambda row: adapter.item(row, _named(of, row)), problems)
     times = read_each(records, lambda row: _time(of, row), problems)
+    ids = read_each(records, lambda row: _id(of, row), problems)
     if problems:
         raise Refusal(
             problems[0].code,
@@ -78,20 +80,20 @@ def plan(
             next=problems[0].next,
         )
     whole = [
-        (row, time)
-        for row, item, time in zip(records, items, times, strict=True)
+        (row, name, time)
+        for row, name, item, time in zip(records, ids, items, times, strict=True)
         if item is not None and time is not None
     ]
     if moment is not None:
-        first = {row["record_id"] for row, time in whole if time < moment}
+        first = {name for _, name, time in whole if time < moment}
         how: dict[str, Any] = {"at": clock.precise(moment)}
     else:
-        ids = [row["record_id"] for row, _ in whole]
-        first = set(draw.sample(ids, round((fraction or 0.0) * len(ids)), seed))
+        drawn = round((fraction or 0.0) * len(whole))
+        first = set(draw.sample([name for _, name, _ in whole], drawn, seed))
         how = {"fraction": fraction, "seed": seed}
     parts = (
-        [row for row, _ in whole if row["record_id"] in first],
-        [row for row, _ in whole if row["record_id"] not in first],
+        [row for row, name, _ in whole if name in first],
+        [row for row, name, _ in whole if name not in first],
     )
     empty = [f"{name}: no record falls into it" for name, rows in zip(into, parts, strict=True) if not rows]
     if empty:
@@ -115,10 +117,15 @@ def plan(
 
 def commit(project: Project, plan: Plan) -> tuple[Capture, Capture]:
     """Write both halves; the second one's manifest is the commit point, and a second try succeeds."""
-    for half in plan.halves:
-        if not half.there:
-            captures.write_new(project, half.capture, half.file, half.data)
-    return plan.halves[0].capture, plan.halves[1].capture
+    first, second = plan.halves
+    places = [captures.path_of(project, half.capture.capture_id) for half in plan.halves]
+    # A first half that an earlier try left is not this one's to remove.
+    undone = contextlib.nullcontext() if first.there else atomic.removed_unless(places[1], places[0])
+    with undone:
+        for half in plan.halves:
+            if not half.there:
+                captures.write_new(project, half.capture, half.file, half.data)
+    return first.capture, second.capture
 
 
 def _check(of: Capture, into: tuple[str, str], at: str | None, fraction: float | None) -> Any:  # noqa: ANN401
@@ -142,7 +149,18 @@ def _named(of: Capture, row: Record) -> str:
 
 def _time(of: Capture, row: Record) -> Any:  # noqa: ANN401 - a datetime, or None
     text = row.get("ts")
-    return None if text is None else clock.parse_time(text, f"{_named(of, row)}: ts")
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise Refusal("bad-time", "a record's time is no text", why=[f"{_named(of, row)}: ts: {text!r}"])
+    return clock.parse_time(text, f"{_named(of, row)}: ts")
+
+
+def _id(of: Capture, row: Record) -> str:
+    name = row.get("record_id")
+    if not isinstance(name, str):
+        raise Refusal("bad-records", "a record has no name", why=[f"captures/{of.capture_id}: no record_id"])
+    return name
 
 
 def _range(of: Capture) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from evh.records.dataset import Dataset
     from evh.records.run import Run
 
+OUTPUT_SHA = "_output_sha256"
+"""The hidden key of a prediction that names its output's bytes."""
+
 
 def check_datasets(found: Findings) -> None:
     """Check each dataset: its manifest, its items' bytes, near-twins, and files that no dataset names."""
@@ -216,13 +219,15 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: set[str]) -
         )
     outputs = path / "outputs"
     present = {one.name for one in files(outputs, ".txt")} if project.inside(outputs) else set()
+    hashed = [row for row in rows if isinstance(row.hidden.get(OUTPUT_SHA), str)]
+    texts = runs.outputs(project, run, hashed) if hashed else {}
     for row in rows:
-        stems = possible_stems(row.item_id)
-        found.doubled(outputs, present, stems, row.item_id)
-        expected_sha = row.hidden.get("_output_sha256")
+        if present:
+            found.doubled(outputs, present, possible_stems(row.item_id), row.item_id)
+        expected_sha = row.hidden.get(OUTPUT_SHA)
         if not isinstance(expected_sha, str):
             continue
-        text = runs.output(project, run, row)
+        text = texts.get(row.item_id)
         if text is None:
             found.error("output-missing", path, f"{row.item_id}: its output is not here")
         elif sha256(text.encode("utf-8", "surrogatepass")) != expected_sha:

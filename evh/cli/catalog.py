@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from evh_build.site import Built
 
 
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The site's folder (.build/catalog).")
-@click.option("--max-item-text", type=int, metavar="N", help="Characters of an item's text that a page shows.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The site's folder (.build/catalog)."
+)
+@click.option(
+    "--max-item-text", type=int, metavar="N", help="Characters of an item's text that a page shows."
+)
 @click.option("--rehash", is_flag=True, help="Read every record again, whatever the files' times say.")
 @common.command("catalog-build", writes=True, example="evh catalog-build --out /tmp/site")
-def catalog_build(out: Path | None, max_item_text: int | None, rehash: bool, dry_run: bool, as_json: bool) -> None:
+def catalog_build(
+    out: Path | None, max_item_text: int | None, rehash: bool, dry_run: bool, as_json: bool
+) -> None:
     """Build the static site of everything here: opened from disk, or served by any static host.
 
     It reads data/ and writes nothing there. A build that changes nothing touches nothing; one that fails

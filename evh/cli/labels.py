@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evh.cli import common
+from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
     from evh.acts.labels import LabelsReport, Pair, SetSummary, TaskAgreement
@@ -40,7 +41,7 @@ def labels(dataset_id: str | None, task: str | None, confusion: bool, as_json: b
             common.say()
         _show(report, confusion=confusion)
     if not reports:
-        common.say("no dataset yet")
+        common.say("no dataset yet" if task is None else f"no dataset has a set of the task {task}")
     common.warn(warnings)
     common.next_steps(_next(reports))
 
@@ -115,7 +116,7 @@ def _notes(task: TaskAgreement) -> list[str]:
             )
         if one.conflicts:
             made.append(
-                f"{one.ref}: {one.conflicts:,} texts of equal bytes got different answers and have no label"
+                f"{one.ref}: {plural(one.conflicts, 'text')} of equal bytes got different answers: no label"
             )
         if one.distinct == 1:
             made.append(f"{one.ref}: one answer only, so it measures the recall of that answer")
@@ -167,7 +168,6 @@ def _matrix(pair: Pair) -> None:
 
 def _shown(text: str) -> str:
     from evh.records.answers import shown
-    from evh.store.text import one_line
 
     return one_line(shown(text), 40)
 

@@ -10,7 +10,7 @@ from evh.cli.table import table
 from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
-    from evh.acts.overview import DatasetLine, Overview
+    from evh.acts.overview import DatasetLine, Overview, WrongCount
 
 
 @command("overview", example="evh overview")
@@ -81,7 +81,7 @@ def _show(made: Overview) -> None:
         _show_arms(line)
     findings = [
         f"{one.arm}{' (recorded)' if one.recorded else ''} was wrong on {one.n:,} of {one.of:,} items of "
-        f"{line.dataset_id} by {_short(one.ref, line.dataset_id)}"
+        f"{line.dataset_id} by {_short(one.ref, line.dataset_id)}{_split(one)}"
         for line in made.datasets
         for one in line.wrong
     ]
@@ -125,6 +125,12 @@ def _show_arms(line: DatasetLine) -> None:
         ],
         right=(2, 3, 4),
     )
+
+
+def _split(one: WrongCount) -> str:
+    """Return where the errors lie, by the right answer: the three that have most of them."""
+    parts = [f"{part.n:,} of {part.of:,} {one_line(part.label, 40)}" for part in one.by_label if part.n]
+    return f": {', '.join(parts[:3])}" if parts else ""
 
 
 def _short(ref: str, dataset_id: str) -> str:

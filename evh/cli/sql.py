@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--seconds", type=float, default=30.0, show_default=True, help="Stop the query after so long.")
 @common.command("sql", example='evh sql "SELECT dataset_id, n_items FROM datasets ORDER BY n_items DESC"')
 def sql(
-    query: str | None, tables: bool, as_csv: bool, parquet: Path | None, seconds: float, as_json: bool
+    query: str | None, *, tables: bool, as_csv: bool, parquet: Path | None, seconds: float, as_json: bool
 ) -> None:
     """Query the project's tables with one SELECT.
 
@@ -59,7 +59,11 @@ def sql(
         common.say(f"{plural(len(answer.rows), 'row')} in {parquet}")
     else:
         numbers = [at for at, one in enumerate(answer.columns) if _is_number(one.type)]
-        table([one.name for one in answer.columns], [[_plain(v) for v in row] for row in answer.rows], right=numbers)
+        table(
+            [one.name for one in answer.columns],
+            [[_plain(v) for v in row] for row in answer.rows],
+            right=numbers,
+        )
         click.echo(plural(len(answer.rows), "row"), err=True)
     common.warn(notes)
 
@@ -114,7 +118,9 @@ def _write(path: Path, answer: Answer) -> None:
     try:
         atomic.write_new_file(path.absolute(), sink.getvalue().to_pybytes())
     except FileExistsError:
-        raise Refusal("existing-file", f"{path} is there already", why=[f"{path}: it is not overwritten"]) from None
+        raise Refusal(
+            "existing-file", f"{path} is there already", why=[f"{path}: it is not overwritten"]
+        ) from None
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 - any value that DuckDB gives
@@ -132,4 +138,6 @@ def _json(value: Any) -> object:  # noqa: ANN401 - any value that DuckDB gives
 
 
 def _is_number(kind: str) -> bool:
-    return kind.upper().startswith(("BIGINT", "INT", "DOUBLE", "FLOAT", "HUGEINT", "UBIGINT", "DECIMAL", "NUMBER"))
+    return kind.upper().startswith(
+        ("BIGINT", "INT", "DOUBLE", "FLOAT", "HUGEINT", "UBIGINT", "DECIMAL", "NUMBER")
+    )

@@ -12,7 +12,7 @@ from evh.records import run as record
 from evh.store import atomic, journal, parquet, strict
 from evh.store.hashing import sha256
 from evh.store.locks import held
-from evh.store.names import RUN_ID_LENGTH, check_id, possible_stems
+from evh.store.names import RUN_ID_LENGTH, bad_id, check_id, possible_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -382,4 +382,17 @@ def _only_form(project: Project, folder: Path) -> Path | None:
 
 
 def _read(project: Project, folder: str, path: Path) -> Run:
-    return record.parse(strict.read_object(path / METRICS), project.show(path / METRICS), folder=folder)
+    run = record.parse(strict.read_object(path / METRICS), project.show(path / METRICS), folder=folder)
+    if run.reference_id and not run.reference_tier:  # a foreign run names its reference alone
+        tiers = _tiers_of(project, run.reference_id)
+        return replace(run, reference_tier=tiers[0]) if len(tiers) == 1 else run
+    return run
+
+
+def _tiers_of(project: Project, reference_id: str) -> list[str]:
+    """Return the tiers that hold a reference set of that id, ``<name>`` or ``<tier>/<name>``."""
+    tier, _, name = reference_id.removeprefix("references/").rpartition("/")
+    if bad_id(name) is not None:
+        return []
+    shelf = folders(project.data / "references")
+    return [one.name for one in shelf if tier in ("", one.name) and (one / name / "manifest.json").exists()]

@@ -175,10 +175,7 @@ def flush_files(paths: list[Path]) -> None:
 def remove(path: Path) -> None:
     """Remove a file or a whole folder that is litter; a missing one is fine. No link is followed."""
     with _told(path):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        _delete(path)
 
 
 def flush_folder(folder: Path) -> None:
@@ -194,6 +191,13 @@ def flush_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _beside(path: Path) -> Path:
@@ -218,7 +222,7 @@ def _removed_on_error(temporary: Path) -> Iterator[None]:
         yield
     except BaseException:
         with contextlib.suppress(OSError):
-            remove(temporary)
+            _delete(temporary)
         raise
 
 
@@ -251,7 +255,7 @@ def _told(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def removed_unless(committed: Path, part: Path) -> Iterator[None]:
-    """Remove ``part`` when the block ends without ``committed``: a deed in two places leaves no half behind."""
+    """Remove ``part`` when the block ends without ``committed``: a deed in two places leaves no half."""
     try:
         yield
     finally:
@@ -302,9 +306,9 @@ def _rename_new(built: Path, place: Path) -> None:
 
 
 def _remove_if_possible(old: Path) -> None:
-    """Remove what a swap left over. The new is in place already: an error here leaves litter, not a failure."""
-    with contextlib.suppress(Refusal, OSError):
-        remove(old)
+    """Remove what a swap left over. The new is in place: an error here leaves litter, it is no failure."""
+    with contextlib.suppress(OSError):
+        _delete(old)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -42,9 +42,15 @@ def read(path: Path, format: str | None = None) -> tuple[Row, ...]:  # noqa: A00
     data = strict.read_bytes(path)
     if kind == "csv":
         return read_csv(data, path)
-    if kind == "parquet":
-        return _read_parquet(data, path)
-    return _read_records(data, path)
+    made = _read_parquet(data, path) if kind == "parquet" else _read_records(data, path)
+    deep = [
+        f"{path}: record {at}: nested deeper than {strict.DEPTH}"
+        for at, row in enumerate(made, 1)
+        if _deep(row)
+    ]
+    if deep:  # what is read today must be readable from any stack tomorrow
+        raise Refusal("too-deep", f"{path} holds records that are nested too deeply", why=deep)
+    return made
 
 
 def read_csv(data: bytes, place: object) -> tuple[Row, ...]:
@@ -126,6 +132,20 @@ def _read_parquet(data: bytes, place: Path) -> tuple[Row, ...]:
     if reasons:
         raise Refusal("bad-parquet", f"{place} holds values that JSON has no form for", why=reasons)
     return made
+
+
+def _deep(row: Row) -> bool:
+    level: list[object] = [row]
+    for _ in range(strict.DEPTH):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _nanoseconds(kind: Any) -> bool:  # noqa: ANN401 - an Arrow type

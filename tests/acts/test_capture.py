@@ -14,8 +14,14 @@ from evh.errors import Refusal
 from evh.project import captures
 from evh.project.find import Project
 
-RECORDS = [
-    {"record_id": "r1", "ts": "2024-05-01T10:00:00+02:00", "item": "one", "fields": {"team": "a"}, "output": "x"},
+RECORDS: list[dict[str, Any]] = [
+    {
+        "record_id": "r1",
+        "ts": "2024-05-01T10:00:00+02:00",
+        "item": "one",
+        "fields": {"team": "a"},
+        "output": "x",
+    },
     {"record_id": "r2", "ts": "2024-07-01", "item": "two", "fields": {"team": "a"}},
     {"record_id": "r3", "ts": None, "item": "three", "fields": {"team": "b"}},
     {"record_id": "r4", "ts": "2024-08-01T00:00:00.250Z", "item": None, "fields": {"team": "b"}},
@@ -23,12 +29,14 @@ RECORDS = [
 
 
 def jsonl(folder: Path, rows: Sequence[dict[str, Any]], name: str = "records.jsonl") -> Path:
+    """Write rows as JSONL, and give the file."""
     path = folder / name
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
 def take(project: Project, name: str, file: Path, **options: Any) -> Any:
+    """Capture a file, and give the plan."""
     plan = act.plan(project, name, file, act.Options(**options))
     act.commit(project, plan)
     return plan
@@ -44,6 +52,7 @@ def why(project: Project, name: str, file: Path, code: str, **options: Any) -> l
 
 
 def stored(project: Project, name: str) -> list[dict[str, Any]]:
+    """Give a capture's records."""
     return list(captures.records(project, captures.read(project, name)))
 
 
@@ -124,7 +133,7 @@ def test_a_missing_file_is_refused(project: Project, tmp_path: Path) -> None:
 def test_csv_cells_stay_text(project: Project, tmp_path: Path) -> None:
     """A number, a date and a leading zero are the text that stands in the file; an empty cell is none."""
     file = tmp_path / "r.csv"
-    file.write_bytes("\ufeffrecord_id,ts,item,n\r\n007,2024-01-02,\"a, \"\"b\"\"\",1e3\r\n008,,x,\r\n".encode())
+    file.write_bytes('\ufeffrecord_id,ts,item,n\r\n007,2024-01-02,"a, ""b""",1e3\r\n008,,x,\r\n'.encode())
     take(project, "c", file)
     first, second = stored(project, "c")
     assert first == {
@@ -162,6 +171,7 @@ def test_parquet_rows_become_records(project: Project, tmp_path: Path) -> None:
 
 
 def adapter(project: Project, text: str) -> str:
+    """Write an adapter, and give its path in the project."""
     (project.data / "adapters").mkdir(exist_ok=True)
     (project.data / "adapters" / "ours.py").write_text(text)
     return "data/adapters/ours.py"
@@ -171,7 +181,9 @@ def test_an_adapter_names_foreign_records(project: Project, tmp_path: Path) -> N
     """record_id, ts and item are what its hooks say; the foreign keys stay, and the adapter is recorded."""
     name = adapter(
         project,
-        "def record_id(r): return r['id']\ndef ts(r): return r['when']\ndef item(r): return r['body'] or None\n",
+        "def record_id(r): return r['id']\n"
+        "def ts(r): return r['when']\n"
+        "def item(r): return r['body'] or None\n",
     )
     rows = [{"id": "a", "when": "2024-01-01", "body": "x"}, {"id": "b", "when": "2024-01-02", "body": ""}]
     made = take(project, "c", jsonl(tmp_path, rows), adapter=name).capture
@@ -244,7 +256,9 @@ def test_a_continuation_takes_what_the_chain_lacks(project: Project, tmp_path: P
     assert (plan.n_read, plan.n_known, plan.capture.since_capture) == (3, 2, "c2")
 
 
-def test_known_records_with_new_outcomes_are_listed_and_taken_when_asked(project: Project, tmp_path: Path) -> None:
+def test_known_records_with_new_outcomes_are_listed_and_taken_when_asked(
+    project: Project, tmp_path: Path
+) -> None:
     """r1 got an outcome since: without --with-updates it is named only, with it it is taken."""
     outcome = [{"kind": "closed", "value": "yes", "ts": "2024-06-01", "by": "them"}]
     take(project, "c1", jsonl(tmp_path, RECORDS[:2]))
@@ -286,7 +300,8 @@ def test_a_drawing_is_the_same_for_the_same_seed_in_any_order(project: Project, 
 def test_a_drawing_by_a_field_takes_from_each_value_in_proportion(project: Project, tmp_path: Path) -> None:
     """70 of a, 20 of b and 10 of c give 7, 2 and 1 of ten."""
     rows = [
-        {"record_id": f"r{n}", "fields": {"team": "a" if n < 70 else "b" if n < 90 else "c"}} for n in range(100)
+        {"record_id": f"r{n}", "fields": {"team": "a" if n < 70 else "b" if n < 90 else "c"}}
+        for n in range(100)
     ]
     take(project, "c", jsonl(tmp_path, rows), sample=10, by="team")
     teams = [row["fields"]["team"] for row in stored(project, "c")]
@@ -323,14 +338,14 @@ rules:
 
 
 def rules(folder: Path, text: str = RULES) -> Path:
+    """Write scrub rules, and give the file."""
     (folder / "scrub.yaml").write_text(text)
     return folder / "scrub.yaml"
 
 
 def test_scrubbing_gives_each_value_one_token_throughout(project: Project, tmp_path: Path) -> None:
     """The same address is [EMAIL-1] in every record, the next [EMAIL-2]; the secret is gone; keys stay."""
-    pytest.importorskip("re2", reason="google-re2 is not here; install it with: pip install google-re2")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"record_id": "a", "item": "from x@y.org to z@y.org", "deep": [{"mail": "x@y.org"}]},
         {"record_id": "b", "item": f"z@y.org {KEY}"},
         {"record_id": "c", "item": "nothing"},
@@ -343,7 +358,9 @@ def test_scrubbing_gives_each_value_one_token_throughout(project: Project, tmp_p
     assert third["item"] == "nothing"
     assert made.scrub is not None
     assert made.scrub["counts"] == {"email": 4, "key": 1}
-    mapped = [json.loads(line) for line in (project.data / "captures/c/scrub-map.jsonl").read_text().splitlines()]
+    mapped = [
+        json.loads(line) for line in (project.data / "captures/c/scrub-map.jsonl").read_text().splitlines()
+    ]
     assert len(mapped) == 2
     assert {
         # sha256sum of "from x@y.org to z@y.org" and of "from [EMAIL-1] to [EMAIL-2]"
@@ -366,21 +383,18 @@ def test_scrubbing_gives_each_value_one_token_throughout(project: Project, tmp_p
 )
 def test_bad_scrub_rules_are_refused(text: str, words: str, project: Project, tmp_path: Path) -> None:
     """A file that is not scrub rules, or a pattern that RE2 does not read, is named with its key."""
-    pytest.importorskip("re2", reason="google-re2 is not here; install it with: pip install google-re2")
     file = jsonl(tmp_path, RECORDS)
     assert any(words in one for one in why(project, "c", file, "bad-record", scrub=rules(tmp_path, text)))
 
 
 def test_scrubbing_that_changes_a_record_id_is_refused(project: Project, tmp_path: Path) -> None:
     """Two captures would name other records alike: [EMAIL-1] is not the same address in both."""
-    pytest.importorskip("re2", reason="google-re2 is not here; install it with: pip install google-re2")
     file = jsonl(tmp_path, [{"record_id": "x@y.org"}])
     assert "changes its record_id" in why(project, "c", file, "bad-records", scrub=rules(tmp_path))[0]
 
 
 def test_a_pattern_that_would_never_end_elsewhere_is_done_at_once(project: Project, tmp_path: Path) -> None:
     """RE2 runs (a+)+$ in linear time; a backtracking engine would not come back from 50,000 letters."""
-    pytest.importorskip("re2", reason="google-re2 is not here; install it with: pip install google-re2")
     text = "version: 1\nkind: scrub\nrules: [{name: a, pattern: '(a+)+$', token: A}]\n"
     file = jsonl(tmp_path, [{"record_id": "r", "item": "a" * 50_000 + "b"}])
     assert take(project, "c", file, scrub=rules(tmp_path, text)).capture.scrub["counts"] == {}
@@ -396,5 +410,8 @@ def test_over_5000_records_are_one_parquet_file(project: Project, tmp_path: Path
     """5,001 records lie in records.parquet and read back as they came."""
     rows = [{"record_id": f"r{n}", "item": str(n), "ts": None} for n in range(5001)]
     take(project, "c", jsonl(tmp_path, rows))
-    assert sorted(path.name for path in (project.data / "captures/c").iterdir()) == ["capture.json", "records.parquet"]
+    assert sorted(path.name for path in (project.data / "captures/c").iterdir()) == [
+        "capture.json",
+        "records.parquet",
+    ]
     assert stored(project, "c") == rows

@@ -20,10 +20,12 @@ ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
 
 
 def make(project: Project, dataset_id: str, source: Source, flags: Flags | None = None, **more: Any) -> Any:
+    """Make a dataset."""
     return act.commit(project, act.plan(project, dataset_id, source, flags, **more))
 
 
 def why(project: Project, code: str, source: Source, **more: Any) -> list[str]:
+    """Give the reasons of what must be refused with ``code``."""
     with pytest.raises(Refusal) as caught:
         act.plan(project, "d", source, **more)
     assert caught.value.code == code, caught.value
@@ -33,6 +35,7 @@ def why(project: Project, code: str, source: Source, **more: Any) -> list[str]:
 
 
 def jsonl(folder: Path, *rows: dict[str, Any]) -> Source:
+    """Write rows as JSONL, and give the file."""
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return Source(file=folder / "rows.jsonl")
 
@@ -79,7 +82,9 @@ def test_rows_become_items_with_the_fields_that_were_named(project: Project, tmp
         {"id": 1, "body": "one", "n": 2.5, "ok": True, "x": None, "other": "no"},
         {"id": "b/ü", "body": "two", "n": 3, "ok": False, "x": "y"},
     )
-    made = make(project, "d", Source(file=source.file, id_field="id", text_field="body", fields=("n", "ok", "x")))
+    made = make(
+        project, "d", Source(file=source.file, id_field="id", text_field="body", fields=("n", "ok", "x"))
+    )
     assert [(item.item_id, dict(item.fields)) for item in made.items] == [
         ("1", {"n": 2.5, "ok": True}),
         ("b/ü", {"n": 3, "ok": False, "x": "y"}),
@@ -120,7 +125,9 @@ def test_every_bad_row_is_told_at_once(project: Project, tmp_path: Path) -> None
 
 def test_equal_bytes_under_two_ids_are_refused_by_pair(project: Project, tmp_path: Path) -> None:
     """Each copy names the item whose bytes it has; --allow-duplicates keeps them."""
-    source = jsonl(tmp_path, *({"item_id": name, "text": text} for name, text in zip("abcd", "xyxx", strict=True)))
+    source = jsonl(
+        tmp_path, *({"item_id": name, "text": text} for name, text in zip("abcd", "xyxx", strict=True))
+    )
     assert why(project, "equal-bytes", source) == [
         "'c' has the same bytes as 'a'",
         "'d' has the same bytes as 'a'",
@@ -155,14 +162,21 @@ def test_nothing_makes_no_dataset(project: Project, tmp_path: Path) -> None:
 
 def test_a_lone_surrogate_is_no_text(project: Project, tmp_path: Path) -> None:
     """It has no bytes, so it can be no item."""
-    assert "lone surrogate" in why(project, "bad-items", jsonl(tmp_path, {"item_id": "a", "text": "\ud800"}))[0]
+    assert (
+        "lone surrogate" in why(project, "bad-items", jsonl(tmp_path, {"item_id": "a", "text": "\ud800"}))[0]
+    )
 
 
 def test_flags_are_written_and_visibility_is_the_projects(project: Project, tmp_path: Path) -> None:
     """Given flags stand in the manifest; the default visibility is private, as the project's."""
     source = jsonl(tmp_path, {"item_id": "a", "text": "x"})
     plain = make(project, "d", source)
-    assert (plain.governed, plain.visibility, plain.redistributable, plain.task) == (False, "private", True, "")
+    assert (plain.governed, plain.visibility, plain.redistributable, plain.task) == (
+        False,
+        "private",
+        True,
+        "",
+    )
     flags = Flags(governed=True, visibility="public", redistributable=False, task="triage", description="D.")
     make(project, "e", source, flags)
     read = datasets.read(project, "e")

@@ -26,6 +26,7 @@ def fields(r): return {"n": len(r["body"])}
 
 
 def why(project: Project, code: str, capture: str = "c", dataset: str = "d", **more: Any) -> list[str]:
+    """Give the reasons of what must be refused with ``code``."""
     with pytest.raises(Refusal) as caught:
         act.plan(project, capture, dataset, **more)
     assert caught.value.code == code, caught.value

@@ -15,6 +15,7 @@ from evh.project.find import Project
 
 
 def why(root: Path, code: str, *, name: str | None = "p", sample: str | None = None) -> list[str]:
+    """Give the reasons of what must be refused with ``code``."""
     before = sorted(root.rglob("*")) if root.exists() else None
     with pytest.raises(Refusal) as caught:
         act.plan(root, name=name, sample=sample)
@@ -67,7 +68,7 @@ def test_a_new_project_opens(tmp_path: Path) -> None:
 
 
 def test_gitignore_only_grows(tmp_path: Path) -> None:
-    """Lines that stand there, with slashes too, are not written again; a last line without an end is ended."""
+    """Lines that stand there, with slashes too, are not written again; a cut last line is ended."""
     (tmp_path / ".gitignore").write_bytes(b"/.cache/\n*.pyc\nscrub-map.jsonl")
     act.commit(act.plan(tmp_path, name="p"))
     assert (tmp_path / ".gitignore").read_bytes() == (
@@ -88,7 +89,12 @@ def test_an_agents_file_of_the_user_stays(tmp_path: Path) -> None:
 def test_a_folder_that_has_data_is_refused(kind: str, tmp_path: Path) -> None:
     """Even an empty data/, a file of that name, or a link to nowhere."""
     data = tmp_path / "data"
-    {"folder": data.mkdir, "file": data.touch, "link": lambda: data.symlink_to("nowhere")}[kind]()
+    if kind == "folder":
+        data.mkdir()
+    elif kind == "file":
+        data.touch()
+    else:
+        data.symlink_to("nowhere")
     why(tmp_path, "existing-project")
 
 
@@ -99,7 +105,7 @@ def test_settings_of_the_user_are_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_project_has_a_name(tmp_path: Path) -> None:
-    """None, a blank one, and one with a line end or a control character are refused; so is a file as a folder."""
+    """None, a blank one, one with a control character are refused; so is a file as a folder."""
     why(tmp_path / "n", "no-name", name=None)
     for name in ("", "  ", "a\nb", "a\x1b[0m", "x" * 201):
         why(tmp_path / "n", "bad-name", name=name)
@@ -109,7 +115,10 @@ def test_a_project_has_a_name(tmp_path: Path) -> None:
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    """Give every file below a folder with its bytes."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
 
 
 def test_a_sample_is_copied_byte_for_byte(checkout: Path, tmp_path: Path) -> None:
@@ -146,7 +155,7 @@ def test_a_sample_under_another_name_keeps_its_other_settings(checkout: Path, tm
 def test_an_interrupted_copy_leaves_no_data_and_a_second_try_works(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process is stopped when everything is copied but nothing is flushed: there is no data/, no litter."""
+    """Stopped when everything is copied but nothing is flushed: there is no data/, and no litter."""
 
     def stop() -> None:
         raise KeyboardInterrupt

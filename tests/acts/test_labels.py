@@ -141,7 +141,7 @@ def test_what_preceded_the_decision_is_said_wherever_the_set_is_shown(
     out = evh.ok("labels", "--dataset-id", "d").out
     assert "d/a: for 6 of 9 labels the outcome came before the decision" in out
     assert "takes its answer from the recorded decision" in out
-    assert "1 texts of equal bytes got different answers" in out
+    assert "1 text of equal bytes got different answers" in out
     assert "one answer only" in out
 
 
@@ -188,7 +188,8 @@ def test_every_dataset_is_reported(project: Project, builder: Builder, evh: Comm
     builder.labels("d", "a", {"i1": "y"})
     assert [(one.dataset_id, len(one.tasks)) for one in report_all(project)] == [("d", 1), ("e", 0)]
     assert "no label set labels its bytes yet" in evh.ok("labels").out
-    assert [len(one.tasks) for one in report_all(project, task="other")] == [0, 0]
+    assert report_all(project, task="other") == []
+    assert "no dataset has a set of the task other" in evh.ok("labels", "--task", "other").out
 
 
 def test_an_empty_project_has_no_labels(evh: CommandLine) -> None:

@@ -137,7 +137,7 @@ def test_sets_that_answer_an_item_differently_are_refused(
     builder.labels("d", "b", {"i1": "y", "i2": "y"})
     told = evh.refused("sets-differ", *promote("--labels", "b")).json["refused"]
     assert told["why"] == ["d/i2: d/a says 'n'; d/b says 'y'"]
-    assert "evh adjudicate --dataset-id d --sets d/a,d/b" in told["next"]
+    assert "evh label-sheet --dataset-id d" in told["next"]
     evh.ok(*promote("--labels", "b", "--item", "i1"))
 
 

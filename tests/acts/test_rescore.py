@@ -10,7 +10,7 @@ import pytest
 from jsonschema import validate
 
 import evh as package
-from evh.project import arms, datasets, runs
+from evh.project import arms, runs
 from evh.project.find import Project
 from evh.records.run import Prediction, Run
 from evh.store import strict
@@ -292,14 +292,3 @@ def test_an_unfinished_run_is_refused(build: Builder, evh: CommandLine, run_id: 
     """Without metrics.json it is not finished: resume it."""
     (build.project.data / "runs" / run_id / "metrics.json").unlink()
     unchanged(build, evh, "unfinished-run", "rescore", "--run", run_id, "--labels", "d/s")
-
-
-def test_datasets_are_read_only_by_their_shelf(build: Builder) -> None:
-    """The join is by bytes: an item whose bytes the set never saw is not scored, whatever its id."""
-    from evh.acts import scoring
-
-    other = build.dataset("e", {"one": "other bytes"})
-    target = scoring.target_of_labels(build.project, datasets.read(build.project, "d"), "s")
-    assert dict(target.texts) == {"one": "alpha", "two": "no"}
-    made = build.labels("e", "s", {"one": "x"})
-    assert dict(scoring.target_of_labels(build.project, other, made.ref).texts) == {"one": "x"}

@@ -729,3 +729,23 @@ def test_many_items_are_parquet_with_their_outputs(project: Project, evh: Comman
     assert (again["n_scored"], again["scores"]["correct"], again["n_errors"]) == (2, 0.5, 0)
     third = evh.ok("rescore", "--run", f"runs-labels-d-s/{row['run_id']}", "--labels", "d/s", "--json").json
     assert third["runs"][0]["derived"]["from"] == f"runs/{row['run_id']}"
+
+
+def test_an_interrupted_run_goes_on(project: Project, evh: CommandLine) -> None:
+    """Ctrl-C ends the commands that still run, exits 130 at once, and leaves a run that can go on."""
+    build = Builder(project)
+    build.dataset("d", {f"i{number:02}": f"t{number:02}" for number in range(20)})
+    command(build, SLOW)
+    log = project.root / "calls.log"
+    words = [str(PYTHON), "-c", "from evh.cli.main import main; main()", "-C", str(project.root)]
+    environ = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+    process = subprocess.Popen([*words, "run", "--config", "c"], env=environ, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not log.exists() or log.read_text("utf-8").count("9\n") < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    (project.root / "go").touch()
+    row = evh.ok("run", "--config", "c", "--resume", "--json").json["runs"][0]
+    assert (row["n_items"], row["n_errors"]) == (20, 0)

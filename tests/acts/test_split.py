@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ def whole(project: Project) -> Project:
 
 
 def ids(project: Project, name: str) -> list[str]:
+    """Give the ids of a capture's records."""
     return [row["record_id"] for row in captures.records(project, captures.read(project, name))]
 
 
@@ -63,7 +65,7 @@ def test_each_half_says_where_it_came_from(whole: Project) -> None:
 
 
 def test_a_fraction_is_drawn_by_the_seed(project: Project) -> None:
-    """A quarter of 40 is ten; the same seed draws the same ten, another seed others; both halves make the whole."""
+    """A quarter of 40 is ten, the same ten for the same seed; both halves make the whole."""
     rows = [{"record_id": f"r{n}", "ts": "2024-01-01", "item": str(n)} for n in range(40)]
     Builder(project).capture("c", rows)
     halves = {}
@@ -126,8 +128,8 @@ def test_a_second_try_after_a_crash_between_the_halves_succeeds(
     first = act.plan(whole, "c", ("a", "b"), at="2024-07-01")
     captures.write_new(whole, first.halves[0].capture, first.halves[0].file, first.halves[0].data)
     before = captures.read(whole, "a")
-    whole.environ["EVH_NOW"] = "2026-12-24T00:00:00Z"  # type: ignore[index] - the fixture's own dict
-    act.commit(whole, act.plan(whole, "c", ("a", "b"), at="2024-07-01"))
+    later = replace(whole, environ={"EVH_NOW": "2026-12-24T00:00:00Z"})
+    act.commit(later, act.plan(later, "c", ("a", "b"), at="2024-07-01"))
     assert captures.read(whole, "a") == before
     assert ids(whole, "b") == ["late", "at"]
 
@@ -162,10 +164,22 @@ def test_the_captures_own_adapter_says_what_is_an_item(project: Project, tmp_pat
     assert plan.n_no_item == 1
 
 
+def test_records_made_by_hand_without_an_id_or_a_time_of_text_are_refused(project: Project) -> None:
+    """Both are told at once."""
+    rows: list[dict[str, Any]] = [
+        {"ts": "2024-01-01", "item": "x"},
+        {"record_id": "b", "ts": 1714550400, "item": "y"},
+    ]
+    Builder(project).capture("c", rows)
+    with pytest.raises(Refusal) as caught:
+        act.plan(project, "c", ("a", "b"), at="2024-07-01")
+    assert len(caught.value.why) == 2
+
+
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(min_size=1), unique=True, min_size=1, max_size=40), st.integers(), st.data())
 def test_a_draw_has_the_size_asked_for_and_no_order(ids_: list[str], seed: int, data: st.DataObject) -> None:
-    """Any ids, any seed: n are drawn, all of them from the ids, the same in any order, with groups or without."""
+    """Any ids, any seed: n of them are drawn, the same in any order, with groups or without."""
     n = data.draw(st.integers(0, len(ids_)))
     drawn = draw.sample(ids_, n, seed)
     assert len(drawn) == n

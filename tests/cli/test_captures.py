@@ -22,6 +22,7 @@ RECORDS = [
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
+    """Give a file of three records or two rows."""
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in RECORDS))
     return path
@@ -55,7 +56,10 @@ def test_capture_refuses(evh: CommandLine, file: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"record_id": "a", "log": "-----BEGIN RSA PRIVATE KEY-----"}\n')
     evh.refused("secrets", "capture", "--as", "d", "--from-file", bad)
-    assert "taken because: a test" in evh.ok("capture", "--as", "d", "--from-file", bad, "--secrets-ok", "a test").err
+    assert (
+        "taken because: a test"
+        in evh.ok("capture", "--as", "d", "--from-file", bad, "--secrets-ok", "a test").err
+    )
     bad.write_text("{}\n")
     evh.refused("bad-records", "capture", "--as", "e", "--from-file", bad)
 
@@ -114,16 +118,15 @@ def test_the_samples_records_are_taken_and_split_as_counted_by_hand(evh: Command
     for name in ("raw", "adapters"):
         shutil.copytree(CHECKOUT / "data" / name, evh.root / "data" / name)
     raw = evh.root / "data/raw/cve-triage.jsonl"
-    words = ("capture", "--as", "all", "--from-file", raw, "--adapter", "data/adapters/cve.py", "--json")
-    made = evh.ok(*words).json["captures"][0]
+    words = ("capture", "--as", "all", "--from-file", raw, "--adapter", "data/adapters/cve.py")
+    made = evh.ok(*words, "--json").json["captures"][0]
     assert (made["n_records"], made["n_no_item"], made["n_no_time"]) == (1076, 20, 20)
     assert made["source"]["path"] == "data/raw/cve-triage.jsonl"
     halves = evh.ok("split", "--capture", "all", "--at", "2024-07-01", "--into", "old,new", "--json").json
     assert [half["n_records"] for half in halves["captures"]] == [603, 453]
     assert halves["n_neither"] == 20
     for half, n in (("old", 603), ("new", 453)):
-        words = ("dataset-from-capture", "--capture", half, "--dataset-id", half, "--json")
-        document = evh.ok(*words).json
+        document = evh.ok("dataset-from-capture", "--capture", half, "--dataset-id", half, "--json").json
         assert (document["datasets"][0]["n_items"], document["n_left_out"]) == (n, 0)
 
 

@@ -1,4 +1,4 @@
-"""`evh dataset-create`, `dataset-from-capture`, `dataset-set`, `datasets` and `dataset-items` as they are typed."""
+"""The commands of datasets as they are typed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,25 @@ from tests.schema import check
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
+    """Give a file of three records or two rows."""
     path = tmp_path / "in.csv"
     path.write_text("id,body,team\n1,one,a\n2,two,b\n")
     return path
 
 
 def create(file: Path, dataset_id: str = "d") -> tuple[str | Path, ...]:
-    return ("dataset-create", "--dataset-id", dataset_id, "--from-file", file, "--id-field", "id", "--text-field", "body")
+    """Give the words that make a dataset of the file."""
+    return (
+        "dataset-create",
+        "--dataset-id",
+        dataset_id,
+        "--from-file",
+        file,
+        "--id-field",
+        "id",
+        "--text-field",
+        "body",
+    )
 
 
 def test_dataset_create_makes_one_and_says_what_is_next(evh: CommandLine, file: Path) -> None:
@@ -103,7 +115,10 @@ def test_datasets_counts_sets_and_runs(evh: CommandLine, project: Project) -> No
     build.labels("d", "ann", {"a": "yes"})
     build.labels("d", "bob", {"a": "no"})
     rows = check(evh.ok("datasets", "--json").json, "datasets")["datasets"]
-    assert [(row["dataset_id"], row["n_label_sets"], row["n_runs"]) for row in rows] == [("d", 2, 0), ("e", 0, 0)]
+    assert [(row["dataset_id"], row["n_label_sets"], row["n_runs"]) for row in rows] == [
+        ("d", 2, 0),
+        ("e", 0, 0),
+    ]
     assert [row["captures"] for row in rows] == [["c"], []]
     assert "evh dataset-items --dataset-id e" in evh.ok("datasets").out
 

@@ -44,7 +44,7 @@ def sweep(family: Family, workers: int) -> Row:
             for point, wrong in pool.map(one, enumerate(ready.points)):
                 if wrong:
                     failures += 1
-                    print(f"  {family.name}: {point.how} at {point.call} {point.ordinal}: {wrong}")  # noqa: T201
+                    print(f"  {family.name}: {point.how} at {point.call} {point.ordinal}: {wrong}")
         return Row(family.name, len(ready.points), failures, time.monotonic() - begun)
 
 
@@ -59,7 +59,8 @@ def main() -> None:
         if not chosen.families or family.name in chosen.families:
             row = sweep(family, chosen.workers)
             rows.append(row)
-            print(f"{row.name:24} {row.points:5} points {row.failures:3} failures {row.seconds:7.0f} s")  # noqa: T201
+            counts = f"{row.points:5} points {row.failures:3} failures {row.seconds:7.0f} s"
+            print(f"{row.name:24} {counts}")
     if not chosen.families:
         TABLE.write_text(_table(rows), encoding="utf-8")
     sys.exit(1 if any(row.failures for row in rows) else 0)
@@ -77,10 +78,8 @@ def _table(rows: list[Row]) -> str:
         "|---|---:|---:|---:|",
     ]
     lines += [f"| {row.name} | {row.points} | {row.failures} | {row.seconds:.0f} |" for row in rows]
-    total = sum(row.points for row in rows)
-    lines.append(
-        f"| all | {total} | {sum(row.failures for row in rows)} | {sum(row.seconds for row in rows):.0f} |"
-    )
+    totals = [sum(getattr(row, name) for row in rows) for name in ("points", "failures", "seconds")]
+    lines.append(f"| all | {totals[0]} | {totals[1]} | {totals[2]:.0f} |")
     return "\n".join(lines) + "\n"
 
 

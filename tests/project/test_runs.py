@@ -214,3 +214,28 @@ def test_any_row_survives_being_written(
     row = Prediction("a", scores=scores, output=output, decision=decision, latency_ms=latency, hidden=hidden)
     line = strict.dump_line(record.dump_prediction(row))
     assert record.parse_prediction(json.loads(line), "p") == row
+
+
+@pytest.mark.parametrize(
+    ("named", "tiers", "expected"),
+    [
+        ("old", ["gold"], "gold/old"),
+        ("gold/old", ["gold", "silver"], "gold/old"),
+        ("old", ["gold", "silver"], None),
+        ("../old", ["gold"], None),
+    ],
+)
+def test_a_foreign_run_that_names_its_reference_alone_gets_its_tier(
+    project: Project, named: str, tiers: list[str], expected: str | None
+) -> None:
+    """The tier is that of the one reference set of the name; where two tiers have it, nothing is guessed."""
+    for tier in tiers:
+        path = project.data / "references" / tier / "old" / "manifest.json"
+        path.parent.mkdir(parents=True)
+        path.write_text('{"dataset_id": "d", "tier": "%s"}' % tier, encoding="utf-8")
+    folder = project.data / "runs" / "r"
+    folder.mkdir(parents=True)
+    metrics = {"run_id": "r", "config_id": "c", "dataset_id": "d", "scores": {"correct": 1}}
+    metrics["fingerprint"] = {"data": {"reference_id": named}}
+    (folder / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+    assert runs.read(project, "r").reference == expected

@@ -11,6 +11,7 @@ from evh.project import samples
 
 
 def lay(root: Path, *names: str) -> None:
+    """Lay the files of a project."""
     for name in names:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text('name = "evh"\n')
@@ -18,7 +19,14 @@ def lay(root: Path, *names: str) -> None:
 
 def test_in_a_checkout_the_sample_is_its_own_data(tmp_path: Path) -> None:
     """The folder above the package holds data/, evh.toml and a pyproject.toml that names evh."""
-    lay(tmp_path, "evh/__init__.py", "pyproject.toml", "evh.toml", "data/a.txt", "evh/_samples/triage/data/old.txt")
+    lay(
+        tmp_path,
+        "evh/__init__.py",
+        "pyproject.toml",
+        "evh.toml",
+        "data/a.txt",
+        "evh/_samples/triage/data/old.txt",
+    )
     assert samples.find("triage", package=tmp_path / "evh").root == tmp_path
 
 

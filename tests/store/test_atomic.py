@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +16,13 @@ from evh.store import atomic
 
 
 def names(folder: Path) -> list[str]:
+    """Give the names in a folder."""
     return sorted(path.name for path in folder.iterdir())
 
 
 def failing(code: int) -> Callable[..., int]:
+    """Give a write that fails as a bad disk does."""
+
     def write(descriptor: int, data: bytes) -> int:
         raise OSError(code, os.strerror(code))
 
@@ -56,25 +60,25 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "f").read_bytes() == b"0123456789"
 
 
+@pytest.mark.parametrize("old", [None, b"old"])
 def test_data_is_flushed_before_it_is_in_place_and_the_folder_after(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The order of calls: fsync of the file, rename, fsync of the folder."""
-    calls: list[str] = []
-    fsync, replace = os.fsync, Path.replace
+    """When the file is flushed the old bytes are in place; when the folder is, the new ones."""
+    place = tmp_path / "f"
+    if old is not None:
+        place.write_bytes(old)
+    seen: list[tuple[bool, bytes | None]] = []
+    fsync = os.fsync
 
     def flushed(descriptor: int) -> None:
-        calls.append("flush " + ("folder" if os.path.isdir(f"/proc/self/fd/{descriptor}") else "file"))
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        seen.append((folder, place.read_bytes() if place.exists() else None))
         fsync(descriptor)
 
-    def renamed(path: Path, target: Path) -> Path:
-        calls.append("rename")
-        return replace(path, target)
-
     monkeypatch.setattr(os, "fsync", flushed)
-    monkeypatch.setattr(Path, "replace", renamed)
-    atomic.write_file(tmp_path / "f", b"x")
-    assert calls == ["flush file", "rename", "flush folder"]
+    atomic.write_file(place, b"new")
+    assert seen == [(False, old), (True, b"new")]
 
 
 def test_a_new_file_is_never_written_over(tmp_path: Path) -> None:
@@ -130,17 +134,24 @@ def test_an_existing_folder_is_never_written_into(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError), atomic.new_folder(place) as writer:
         writer.add("a", b"2")
     other = tmp_path / "t"
-    with pytest.raises(FileExistsError), atomic.new_folder(other) as writer:
-        writer.add("a", b"2")
-        other.mkdir()
-        (other / "theirs").write_bytes(b"3")
+
+    def overtaken() -> None:
+        with atomic.new_folder(other) as late:
+            late.add("a", b"2")
+            other.mkdir()
+            (other / "theirs").write_bytes(b"3")
+
+    with pytest.raises(FileExistsError):
+        overtaken()
     assert (place / "a").read_bytes() == b"1"
     assert names(other) == ["theirs"]
     assert names(tmp_path) == ["s", "t"]
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-def test_a_full_disk_leaves_no_half_folder(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_half_folder(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The refusal names the place; no temporary folder is left."""
     monkeypatch.setattr(os, "write", failing(code))
     with pytest.raises(Refusal), atomic.new_folder(tmp_path / "s") as writer:
@@ -154,7 +165,7 @@ def test_a_folder_is_replaced_and_the_old_one_is_gone(
 ) -> None:
     """In one step where the system can exchange names, else by moving the old one aside."""
     if not exchange:
-        monkeypatch.setattr(atomic, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(atomic, "_exchange", lambda _one, _other: False)
     place = tmp_path / "s"
     for data in (b"1", b"2"):
         with atomic.replaced_folder(place) as writer:

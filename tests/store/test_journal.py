@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evh.errors import Refusal
 from evh.store import journal
 
-ROWS = [{"a": 1, "text": "é\n"}, {"b": [True, None]}]
+ROOT = Path(__file__).resolve().parents[2]
+ROWS: list[dict[str, Any]] = [{"a": 1, "text": "é\n"}, {"b": [True, None]}]
 
 
-def _append_many(path: Path, locks: Path, writer: int, count: int) -> None:
-    for number in range(count):
-        journal.append(path, [{"writer": writer, "n": number, "pad": "x" * 50}], locks=locks, flush=False)
+APPEND_50 = """
+import sys
+from pathlib import Path
+from evh.store import journal
+
+path, writer = Path(sys.argv[1]), int(sys.argv[2])
+for number in range(50):
+    row = {"writer": writer, "n": number, "pad": "x" * 50}
+    journal.append(path, [row], locks=path.parent / "locks", flush=False)
+"""
 
 
 def test_rows_come_back_in_order(tmp_path: Path) -> None:
@@ -88,14 +98,11 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
 def test_writers_at_once_lose_no_line(tmp_path: Path) -> None:
     """Four processes append 50 lines each: 200 whole lines, each writer's in order."""
     path = tmp_path / "j.jsonl"
-    context = multiprocessing.get_context("fork")
     writers = [
-        context.Process(target=_append_many, args=(path, tmp_path / "locks", writer, 50)) for writer in range(4)
+        subprocess.Popen([sys.executable, "-c", APPEND_50, str(path), str(number)], cwd=ROOT)
+        for number in range(4)
     ]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
     rows = journal.read(path).rows
     assert len(rows) == 200
     for number in range(4):

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
-import time
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evh.errors import Refusal
 from evh.store import locks
 
-FORK = multiprocessing.get_context("fork")
+ROOT = Path(__file__).resolve().parents[2]
+HOLD = """
+import sys, time
+from pathlib import Path
+from evh.store import locks
 
-
-def _hold(folder: Path, record: Path, ready: Any) -> None:
-    with locks.held(folder, record):
-        ready.set()
-        time.sleep(60)
+with locks.held(Path(sys.argv[1]) / "locks", Path(sys.argv[1]) / "r"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
 
 
 @pytest.fixture
-def holder(tmp_path: Path) -> Any:
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the lock of `r`."""
-    ready = FORK.Event()
-    process = FORK.Process(target=_hold, args=(tmp_path / "locks", tmp_path / "r", ready))
-    process.start()
-    assert ready.wait(10)
-    yield process
-    process.kill()
-    process.join()
+    words = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
 
 
-def test_a_held_lock_is_refused_with_who_holds_it(holder: Any, tmp_path: Path) -> None:
+def test_a_held_lock_is_refused_with_who_holds_it(holder: subprocess.Popen[str], tmp_path: Path) -> None:
     """After the wait; the message has the process."""
     with pytest.raises(Refusal) as caught, locks.held(tmp_path / "locks", tmp_path / "r", wait_s=0.05):
         pass
@@ -43,21 +45,21 @@ def test_a_held_lock_is_refused_with_who_holds_it(holder: Any, tmp_path: Path) -
     assert f"held by process {holder.pid} " in caught.value.why[0]
 
 
-def test_another_record_is_not_held_up(holder: Any, tmp_path: Path) -> None:
+def test_another_record_is_not_held_up(holder: subprocess.Popen[str], tmp_path: Path) -> None:
     """Its lock is free."""
     with locks.held(tmp_path / "locks", tmp_path / "s", wait_s=0):
         pass
 
 
-def test_a_holders_death_frees_the_lock(holder: Any, tmp_path: Path) -> None:
+def test_a_holders_death_frees_the_lock(holder: subprocess.Popen[str], tmp_path: Path) -> None:
     """After SIGKILL the next one gets it at once, with no step by hand."""
     os.kill(holder.pid, signal.SIGKILL)
-    holder.join()
+    holder.wait()
     with locks.held(tmp_path / "locks", tmp_path / "r", wait_s=0.5):
         pass
 
 
-def test_one_record_has_one_lock_however_it_is_reached(holder: Any, tmp_path: Path) -> None:
+def test_one_record_has_one_lock_however_it_is_reached(holder: subprocess.Popen[str], tmp_path: Path) -> None:
     """Through a link, or through a path with dots, it is the same real path."""
     (tmp_path / "link").symlink_to(tmp_path)
     for way in (tmp_path / "link" / "r", tmp_path / "x" / ".." / "r"):

@@ -46,12 +46,12 @@ def test_an_item_id_has_no_control_characters_and_no_hash_in_front(bad: object) 
         (".git", "%2Egit"),
         ("a/../b", "a%2F..%2Fb"),
         ("100%", "100%25"),
-        # printf con | sha256sum begins with 1143da2bc54c; Windows takes CON, con.txt and Con.a.b for a device.
+        # printf con | sha256sum begins with 1143da2bc54c
         ("con", "con~1143da2bc54c"),
     ],
 )
 def test_the_stem_of_an_item_id_is_as_the_layout_says(item_id: str, stem: str) -> None:
-    """Every byte outside A-Za-z0-9._- is percent-encoded, a leading dot too; a device's name gets a digest."""
+    """Bytes outside A-Za-z0-9._- are percent-encoded, a leading dot too; a device gets a digest."""
     assert names.item_stem(item_id) == stem
 
 
@@ -81,8 +81,14 @@ def test_no_two_ids_of_a_folder_share_a_file(ids: list[str]) -> None:
 
 def test_ids_that_differ_by_case_alone_get_a_digest_each() -> None:
     """Both, so that neither depends on the other's being there first."""
-    assert [stem.partition("~")[0] for stem in names.item_stems(["Ab", "aB", "c"]).values()] == ["Ab", "aB", "c"]
-    assert names.item_stems(["Ab", "aB"])["Ab"] == "Ab~" + names.item_stems(["Ab", "AB"])["Ab"].partition("~")[2]
+    assert [stem.partition("~")[0] for stem in names.item_stems(["Ab", "aB", "c"]).values()] == [
+        "Ab",
+        "aB",
+        "c",
+    ]
+    assert (
+        names.item_stems(["Ab", "aB"])["Ab"] == "Ab~" + names.item_stems(["Ab", "AB"])["Ab"].partition("~")[2]
+    )
 
 
 def test_a_raw_name_of_another_tree_is_tried_last_and_never_leads_out() -> None:

@@ -16,9 +16,10 @@ from evh.errors import Refusal
 from evh.store import rows
 
 
-def why(file: Path, code: str, format: str | None = None) -> tuple[str, ...]:
+def why(file: Path, code: str) -> tuple[str, ...]:
+    """Give the reasons of what must be refused with ``code``."""
     with pytest.raises(Refusal) as caught:
-        rows.read(file, format)
+        rows.read(file)
     assert caught.value.code == code
     return caught.value.why
 
@@ -60,7 +61,7 @@ def test_a_cell_longer_than_the_csv_modules_limit_is_read(tmp_path: Path) -> Non
     assert len(rows.read(tmp_path / "r.csv")[0]["b"]) == 200_000
 
 
-_CELL = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+_CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @given(st.lists(st.tuples(_CELL, _CELL), max_size=5))
@@ -73,7 +74,9 @@ def test_csv_that_is_quoted_throughout_round_trips(cells: list[tuple[str, str]])
     assert [(row["a"], row["b"]) for row in read] == cells
 
 
-@pytest.mark.parametrize("text", ["[1]", '[{"a": 1}, null]', '{"a": 1}\n2\n', '{"a": 1, "a": 2}\n', '{"a": NaN}\n'])
+@pytest.mark.parametrize(
+    "text", ["[1]", '[{"a": 1}, null]', '{"a": 1}\n2\n', '{"a": 1, "a": 2}\n', '{"a": NaN}\n']
+)
 def test_records_that_are_no_strict_objects_are_refused(text: str, tmp_path: Path) -> None:
     """Other values, doubled keys and NaN."""
     (tmp_path / "r.json").write_text(text)
@@ -81,7 +84,21 @@ def test_records_that_are_no_strict_objects_are_refused(text: str, tmp_path: Pat
         rows.read(tmp_path / "r.json")
 
 
+def test_records_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    """A hundred levels are read, one more is named by its record."""
+    file = tmp_path / "r.jsonl"
+
+    def nested(depth: int) -> str:
+        return '{"a": ' + "[" * (depth - 1) + "]" * (depth - 1) + "}\n"
+
+    file.write_text(nested(100))
+    assert len(rows.read(file)) == 1
+    file.write_text(nested(5) + nested(101))
+    assert why(file, "too-deep") == (f"{file}: record 2: nested deeper than 100",)
+
+
 def parquet(folder: Path, table: Any) -> Path:
+    """Write a table, and give the file."""
     import pyarrow.parquet as pq
 
     pq.write_table(table, folder / "r.parquet")
@@ -97,10 +114,10 @@ def test_parquet_values_become_json_values(tmp_path: Path) -> None:
     table = pa.table(
         {
             "l": [[1, 2]],
-            "o": [{"x": 1.5, "when": dt.datetime(2024, 1, 2, 3, 4, 5)}],
+            "o": [{"x": 1.5, "when": dt.datetime(2024, 1, 2, 3, 4, 5, tzinfo=dt.UTC)}],
             "d": pa.array([Decimal("1.10")]),
             "day": [dt.date(2024, 1, 2)],
-            "at": pa.array([dt.datetime(2024, 1, 2, 3, 4, 5, 60)], pa.timestamp("us")),
+            "at": pa.array([1704164645000060], pa.timestamp("us")),
         }
     )
     assert rows.read(parquet(tmp_path, table)) == (
@@ -119,7 +136,10 @@ def test_parquet_values_without_a_json_form_are_refused(tmp_path: Path) -> None:
     import pyarrow as pa
 
     file = parquet(tmp_path, pa.table({"n": [1.0, float("nan")], "b": [None, b"x"]}))
-    assert [reason.split(": ")[1:3] for reason in why(file, "bad-parquet")] == [["record 2", "n"], ["record 2", "b"]]
+    assert [reason.split(": ")[1:3] for reason in why(file, "bad-parquet")] == [
+        ["record 2", "n"],
+        ["record 2", "b"],
+    ]
 
 
 def test_parquet_with_doubled_columns_or_none_at_all_is_refused(tmp_path: Path) -> None:

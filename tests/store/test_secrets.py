@@ -10,8 +10,8 @@ import pytest
 
 from evh.store import rows, secrets
 
-# Every value below is made up in the form that its issuer documents. They are put together here so that no scanner
-# takes this file for a leak.
+# Every value below is made up in the form that its issuer documents. They are put together here so that no
+# scanner takes this file for a leak.
 DIGITS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 SECRETS = {
     "private-key": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn",
@@ -93,7 +93,12 @@ def test_secrets_are_found_anywhere_in_a_record() -> None:
 def test_a_key_that_names_a_secret_makes_its_value_one() -> None:
     """`{"password": …}` counts when the value is no word; a token count does not."""
     assert [hit.place for hit in secrets.find_in({"db": {"password": "q8Zr2Lx9Tm4W"}})] == ["db.password"]
-    assert secrets.find_in({"password": "forgotten", "api_key": None, "tokens": "1234567890", "key": "q8Zr2Lx9T"}) == []
+    assert (
+        secrets.find_in(
+            {"password": "forgotten", "api_key": None, "tokens": "1234567890", "key": "q8Zr2Lx9T"}
+        )
+        == []
+    )
 
 
 def test_only_this_machines_home_and_host_count() -> None:
@@ -131,7 +136,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_text_takes_more_than_linear_time(text: str) -> None:
-    """Twice the text takes about twice the time: far from the fourfold of a quadratic pattern, with room for noise."""
+    """Twice the text takes about twice the time, far from the fourfold of a quadratic pattern."""
 
     def seconds(part: str) -> float:
         best = 9.0

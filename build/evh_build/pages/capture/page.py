@@ -51,7 +51,10 @@ def make(source: Source) -> Iterator[Leaf]:
                 section="captures",
                 crumbs=(Crumb("Home", urls.HOME), Crumb("Captures", urls.CAPTURES)),
                 commands=(
-                    command("make a dataset of it", "dataset-from-capture", "--capture", name, "--dataset-id", "D"),
+                    command(
+                        "make a dataset of it",
+                        "dataset-from-capture", "--capture", name, "--dataset-id", "D",
+                    ),
                     command(
                         "make production an arm",
                         "arm-from-capture", "--dataset-id", "D", "--capture", name, "--as", "production",

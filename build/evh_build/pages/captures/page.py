@@ -26,7 +26,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class CaptureView:
-    """A capture in the list, with the datasets made of it, the label sets over it and the arm that replays it."""
+    """A capture in the list: the datasets made of it, the label sets over it, the arms that replay it."""
 
     capture_id: str
     path: str | None
@@ -70,7 +70,9 @@ def make(source: Source) -> Iterator[Leaf]:
 def view(source: Source, one: Capture) -> CaptureView:
     """Return a capture as lists show it."""
     held = source.gathered
-    datasets = [row["dataset_id"] for row in source.rows_of("captures", "datasets", capture_id=one.capture_id)]
+    datasets = [
+        row["dataset_id"] for row in source.rows_of("captures", "datasets", capture_id=one.capture_id)
+    ]
     arms = [
         name
         for name, config in sorted(held.configs.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evh_build import urls
 from evh_build.findings import Finding, findings
@@ -90,7 +90,9 @@ def make(source: Source) -> Iterator[Leaf]:
         path = source.urls.dataset(name)
         if path is None:
             continue
-        named = sorted({str(item.lineage["capture"]) for item in dataset.items if item.lineage.get("capture")})
+        named = sorted(
+            {str(item.lineage["capture"]) for item in dataset.items if item.lineage.get("capture")}
+        )
         yield Leaf(
             path,
             Context(
@@ -109,13 +111,12 @@ def make(source: Source) -> Iterator[Leaf]:
                 fields=_fields(source, dataset),
                 picks=_picks(source, name),
                 items=tuple(
-                    (item.item_id, source.urls.item(name, item.item_id)) for item in dataset.items[:MOST_ITEMS]
+                    (item.item_id, source.urls.item(name, item.item_id))
+                    for item in dataset.items[:MOST_ITEMS]
                 ),
                 most_items=MOST_ITEMS,
             ),
         )
-
-
 
 
 def _fields(source: Source, dataset: Dataset) -> tuple[FieldView, ...]:

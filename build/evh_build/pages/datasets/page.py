@@ -44,8 +44,17 @@ def make(source: Source) -> Iterator[Leaf]:
             section="datasets",
             crumbs=(Crumb("Home", urls.HOME),),
             commands=(
-                command("make one of production records", "dataset-from-capture", "--capture", "C", "--dataset-id", "D"),
-                command("make one from files", "dataset-create", "--dataset-id", "D", "--from-file", "items.jsonl"),
+                command(
+                    "make one of production records",
+                    "dataset-from-capture",
+                    "--capture",
+                    "C",
+                    "--dataset-id",
+                    "D",
+                ),
+                command(
+                    "make one from files", "dataset-create", "--dataset-id", "D", "--from-file", "items.jsonl"
+                ),
             ),
             rows=rows,
         ),

@@ -150,7 +150,9 @@ def _commands(source: Source) -> tuple[Command, ...]:
     if not source.gathered.datasets:
         return (
             command("bring production records in", "capture", "--as", "NAME", "--from-file", "FILE"),
-            command("make a dataset of them", "dataset-from-capture", "--capture", "NAME", "--dataset-id", "D"),
+            command(
+                "make a dataset of them", "dataset-from-capture", "--capture", "NAME", "--dataset-id", "D"
+            ),
         )
     return (
         command("the same on the terminal", "overview"),

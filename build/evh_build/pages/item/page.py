@@ -121,13 +121,11 @@ def make(source: Source) -> Iterator[Leaf]:
         for at, item in enumerate(dataset.items):
             path = source.urls.item(name, item.item_id)
             if path is not None:
-                yield Leaf(path, _context(source, dataset, at, item, sheet, rows.get(item.item_id)))
+                yield Leaf(path, _context(source, dataset, at, sheet, rows.get(item.item_id)))
 
 
-def _context(
-    source: Source, dataset: Dataset, at: int, item: Item, sheet: Sheet | None, row: Row | None
-) -> Context:
-    name = dataset.dataset_id
+def _context(source: Source, dataset: Dataset, at: int, sheet: Sheet | None, row: Row | None) -> Context:
+    name, item = dataset.dataset_id, dataset.items[at]
     text, cut, replaced = _text(source, dataset, item)
     neighbours = [
         Link(dataset.items[place].item_id, source.urls.item(name, dataset.items[place].item_id))
@@ -168,7 +166,10 @@ def _context(
         outputs=_outputs(source, sheet, row, heads),
         labels=_labels(source, name, item, row),
         elsewhere=tuple(
-            Link(f"{twin['twin_dataset']}/{twin['twin_item']}", source.urls.item(twin["twin_dataset"], twin["twin_item"]))
+            Link(
+                f"{twin['twin_dataset']}/{twin['twin_item']}",
+                source.urls.item(twin["twin_dataset"], twin["twin_item"]),
+            )
             for twin in source.rows_of("item", "twins", dataset_id=name, item_id=item.item_id)
         ),
         pick=row.picked if row else None,

@@ -96,7 +96,10 @@ def make(source: Source) -> Iterator[Leaf]:
                 ),
                 commands=(
                     command("how it agrees with the others", "labels", "--dataset-id", one.dataset_id),
-                    command("score every arm against it", "rescore", "--dataset-id", one.dataset_id, "--labels", ref),
+                    command(
+                        "score every arm against it",
+                        "rescore", "--dataset-id", one.dataset_id, "--labels", ref,
+                    ),
                     command(
                         "promote it to a reference",
                         "reference-promote", "--dataset-id", one.dataset_id, "--labels", one.set,
@@ -114,7 +117,9 @@ def make(source: Source) -> Iterator[Leaf]:
                 n_answers=len(answers),
                 labels=tuple(_label(source, one, row) for row in rows[:MOST_LABELS]),
                 n_labels=len(rows),
-                conflicts=tuple((sha, ", ".join(map(str, given))) for sha, given in sorted(one.conflicts.items())),
+                conflicts=tuple(
+                    (sha, ", ".join(map(str, given))) for sha, given in sorted(one.conflicts.items())
+                ),
                 guideline=render(text) if text is not None and markdown else None,
                 guideline_name=name,
                 guideline_plain=text if not markdown else None,

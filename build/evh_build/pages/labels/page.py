@@ -52,9 +52,19 @@ def make(source: Source) -> Iterator[Leaf]:
             section="labels",
             crumbs=(Crumb("Home", urls.HOME),),
             commands=(
-                command("a sheet for a person to fill", "label-sheet", "--dataset-id", "D", "--out", "sheet.csv"),
                 command(
-                    "read it back", "label-import", "sheet.csv", "--dataset-id", "D", "--set", "S", "--by", "NAME"
+                    "a sheet for a person to fill", "label-sheet", "--dataset-id", "D", "--out", "sheet.csv"
+                ),
+                command(
+                    "read it back",
+                    "label-import",
+                    "sheet.csv",
+                    "--dataset-id",
+                    "D",
+                    "--set",
+                    "S",
+                    "--by",
+                    "NAME",
                 ),
             ),
             sets=tuple(view(source, one) for one in source.gathered.label_sets.values()),

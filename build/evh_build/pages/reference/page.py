@@ -68,16 +68,35 @@ def make(source: Source) -> Iterator[Leaf]:
                 section="references",
                 crumbs=(Crumb("Home", urls.HOME), Crumb("Reference sets", urls.REFERENCES)),
                 commands=(
-                    command("score every arm against it", "rescore", "--dataset-id", one.dataset_id, "--reference", ref),
-                    command("the sheet by it", "inspect", "--sheet", "--dataset-id", one.dataset_id, "--against", ref),
+                    command(
+                        "score every arm against it",
+                        "rescore",
+                        "--dataset-id",
+                        one.dataset_id,
+                        "--reference",
+                        ref,
+                    ),
+                    command(
+                        "the sheet by it",
+                        "inspect",
+                        "--sheet",
+                        "--dataset-id",
+                        one.dataset_id,
+                        "--against",
+                        ref,
+                    ),
                 ),
                 view=view(source, one),
-                digests=tuple((name, str(digest)) for name, digest in zip(one.label_refs, digests, strict=False)),
+                digests=tuple(
+                    (name, str(digest)) for name, digest in zip(one.label_refs, digests, strict=False)
+                ),
                 preceding=preceding(source, one.label_refs),
                 answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
                 n_answers=len(answers),
                 texts=tuple(
-                    TextView(row["item_id"], source.urls.item(one.dataset_id, row["item_id"]), row["answer"] or "")
+                    TextView(
+                        row["item_id"], source.urls.item(one.dataset_id, row["item_id"]), row["answer"] or ""
+                    )
                     for row in rows[:MOST_LABELS]
                 ),
                 n_texts=len(rows),

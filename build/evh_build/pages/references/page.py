@@ -54,7 +54,8 @@ def make(source: Source) -> Iterator[Leaf]:
             commands=(
                 command(
                     "promote labels",
-                    "reference-promote", "--dataset-id", "D", "--labels", "SET", "--tier", "silver", "--reason", "WHY",
+                    "reference-promote", "--dataset-id", "D", "--labels", "SET",
+                    "--tier", "silver", "--reason", "WHY",
                 ),
                 command("list them", "references"),
             ),

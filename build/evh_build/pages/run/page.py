@@ -68,7 +68,15 @@ def make(source: Source) -> Iterator[Leaf]:
                 section="runs",
                 crumbs=(Crumb("Home", urls.HOME), Crumb("Runs", urls.RUNS)),
                 commands=(
-                    command("its rows of the sheet", "inspect", "--sheet", "--dataset-id", run.dataset_id, "--runs", run.run_id),
+                    command(
+                        "its rows of the sheet",
+                        "inspect",
+                        "--sheet",
+                        "--dataset-id",
+                        run.dataset_id,
+                        "--runs",
+                        run.run_id,
+                    ),
                     command("every run", "runs"),
                 ),
                 run=run_view(source, run),

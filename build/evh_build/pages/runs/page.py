@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run in the list: its arm, dataset, what it was scored against, its primary figure and how it was made.
+    """A run in the list: its arm, its dataset, what it was scored against, its primary figure.
 
     ``own``: scored on labels made from its own outputs. ``fitted``: its arm was fitted on some of the items.
     """

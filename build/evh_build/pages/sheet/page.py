@@ -27,8 +27,10 @@ SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")
 
 @dataclass(frozen=True, slots=True)
 class ArmHead:
-    """An arm's column. ``judged`` tells whether its cells say right or wrong by the winner's set; its flags
-    say why it cannot win there."""
+    """An arm's column.
+
+    ``judged`` tells whether its cells say right or wrong by the winner's set; its flags say why it cannot.
+    """
 
     arm: Link
     recorded: bool
@@ -169,7 +171,9 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None) -> Co
         fields=sheet.fields[:MOST_FIELDS] if sheet else (),
         rows=tuple(_row(source, sheet, row, places) for row in rows[:MOST_ROWS]) if sheet else (),
         foot=_foot(sheet, places) if sheet else (),
-        notes=sheet.notes if sheet else ("The sheet cannot be made: the home page lists what could not be read.",),
+        notes=sheet.notes
+        if sheet
+        else ("The sheet cannot be made: the home page lists what could not be read.",),
         counts=tuple((kind, kinds[kind]) for kind in SIGNALS),
         new_vs=Link(sheet.new_vs, source.urls.dataset(sheet.new_vs)) if sheet and sheet.new_vs else None,
         left=max(len(rows) - MOST_ROWS, 0),
@@ -238,9 +242,7 @@ def _foot(sheet: Sheet, places: tuple[int | None, ...]) -> tuple[Foot, ...]:
     made = []
     for footer, place in zip(sheet.footer, places, strict=True):
         ref = sheet.against.ref if sheet.against else None
-        figures = next(
-            (held for one, held in footer.figures if (one.ref if one else None) == ref), {}
-        )
+        figures = next((held for one, held in footer.figures if (one.ref if one else None) == ref), {})
         made.append(
             Foot(
                 value=footer.means[place] if place is not None else None,

@@ -1,0 +1,127 @@
+"""One screen says what is here, what it says, and what to do next."""
+
+from __future__ import annotations
+
+import pytest
+
+from evh.acts.overview import WrongLabel, overview
+from evh.project.find import Project
+from tests.conftest import CommandLine
+from tests.helpers import Builder, correct, tree_bytes
+from tests.schema import check
+
+TRUTH = {"one": "yes", "two": "no", "three": "yes"}
+PRODUCTION: dict[str, str | None] = {"one": "no", "two": "no", "three": "no"}
+
+
+@pytest.fixture
+def built(project: Project) -> Builder:
+    """A captured dataset with labels, production's arm scored on them, a pick and an unfinished run."""
+    made = Builder(project)
+    made.capture("cap", [{"record_id": "one", "item": "1"}])
+    made.dataset("d", {"one": "1", "two": "2", "three": "3"}, lineage={"one": {"capture": "cap"}})
+    made.config("production", params={"provider": "recorded", "capture": "cap"})
+    truth = made.labels("d", "truth", TRUTH)
+    run = made.run("production", "d", PRODUCTION, params={"provider": "recorded", "capture": "cap"})
+    made.rescored(run, PRODUCTION, correct(PRODUCTION, TRUTH), against="labels/d/truth")
+    made.reference("silver/ref", truth)
+    made.pick("d", "one", targets=("v2",))
+    unfinished = project.data / "runs" / "slow_20261001T000000Z"
+    unfinished.mkdir()
+    (unfinished / "running.json").write_text("{}")
+    return made
+
+
+def test_it_counts_what_is_here(built: Builder) -> None:
+    """Captures with their datasets, sets by source, references by tier, runs, picks, unfinished runs."""
+    made = overview(built.project)
+    assert [(one.capture_id, one.n_records, one.datasets) for one in made.captures] == [("cap", 1, ("d",))]
+    assert (made.label_sets, made.reference_sets) == ({"person": 1}, {"silver": 1})
+    assert (made.n_configs, made.n_runs, made.waiting) == (1, 2, {"v2": 1})
+    assert made.unfinished == ("data/runs/slow_20261001T000000Z",)
+
+
+def test_it_says_where_production_was_wrong(built: Builder) -> None:
+    """Wrong on the two of three that are yes; a reference promoted from the set is not told twice."""
+    (line,) = overview(built.project).datasets
+    assert [(one.arm, one.recorded, one.ref, one.n, one.of) for one in line.wrong] == [
+        ("production", True, "labels/d/truth", 2, 3)
+    ]
+    assert line.wrong[0].by_label == (WrongLabel("yes", 2, 2), WrongLabel("no", 0, 1))
+
+
+def test_it_has_each_arms_figure_and_what_it_was_scored_against(built: Builder) -> None:
+    """Production is right on one of three."""
+    (line,) = overview(built.project).datasets
+    assert line.against is not None
+    assert line.against.ref == "labels/d/truth"
+    (figure,) = line.arms
+    assert (figure.arm, figure.metric, figure.value, figure.n) == ("production", "correct", 1 / 3, 3)
+
+
+def test_labels_made_by_the_arm_itself_are_no_finding(built: Builder) -> None:
+    """Production is never wrong or right by labels read from its own decisions: the set is left out."""
+    rules = ({"name": "decided", "reads_output": True},)
+    source = {"kind": "rule", "capture": "cap"}
+    built.labels("d", "own", {"one": "no", "two": "no"}, source=source, rules=rules)
+    assert [one.ref for one in overview(built.project).datasets[0].wrong] == ["labels/d/truth"]
+    built.labels("d", "outcome", {"one": "no"}, source=source)  # by rule, but not from the decision
+    found = overview(built.project).datasets[0].wrong
+    assert [one.ref for one in found] == ["labels/d/outcome", "labels/d/truth"]
+
+
+def test_an_empty_project_says_how_to_begin(project: Project, evh: CommandLine) -> None:
+    """The two ways in are named."""
+    made = overview(project)
+    assert (made.datasets, made.captures) == ((), ())
+    assert [line.split()[1] for line in made.next] == ["capture", "dataset-create"]
+    assert "evh capture --as" in evh.ok("overview").out
+
+
+@pytest.mark.parametrize(
+    ("lacks", "command"),
+    [
+        ("dataset", "evh dataset-from-capture --capture cap --dataset-id cap"),
+        ("labels", "evh label-sheet --dataset-id d --out d.csv"),
+        ("arm", "evh arm-from-capture --dataset-id d --capture cap --as production"),
+        ("scores", "evh rescore --dataset-id d --labels d/truth"),
+        ("reference", "evh reference-promote --dataset-id d --labels d/truth --tier silver --reason REASON"),
+        ("pick", "evh picks"),
+    ],
+)
+def test_what_lacks_is_the_next_command(project: Project, lacks: str, command: str) -> None:
+    """Each state of a project leads to the command that goes on from it."""
+    built = Builder(project)
+    built.capture("cap", [{"record_id": "one", "item": "1"}])
+    if lacks != "dataset":
+        built.dataset("d", {"one": "1"}, lineage={"one": {"capture": "cap"}}, governed=lacks == "reference")
+    if lacks in ("scores", "reference"):
+        built.labels("d", "truth", {"one": "yes"})
+        built.run("a", "d", {"one": "yes"})
+    if lacks == "pick":
+        built.pick("d", "one")
+    assert command in overview(project).next
+
+
+def test_a_broken_record_never_stops_it(built: Builder) -> None:
+    """A manifest that cannot be read is a note; the rest is shown."""
+    (built.project.data / "datasets" / "bad.json").write_text("{")
+    (built.project.data / "labels" / "d" / "bad").mkdir()
+    (built.project.data / "labels" / "d" / "bad" / "labels.json").write_text("[]")
+    made = overview(built.project)
+    assert [line.dataset_id for line in made.datasets] == ["d"]
+    assert any("bad.json" in note for note in made.notes)
+    assert any("labels.json" in note for note in made.notes)
+
+
+def test_overview_at_the_door(built: Builder, evh: CommandLine) -> None:
+    """The screen names the finding and the commands; the document holds to its schema; nothing is written."""
+    before = tree_bytes(built.project.root)
+    shown = evh.ok("overview").out
+    assert "production (recorded) was wrong on 2 of 3 items of d by truth: 2 of 2 yes" in shown
+    assert "1 pick waits for v2" in shown
+    assert "unfinished: data/runs/slow_20261001T000000Z" in shown
+    assert "evh inspect --sheet --dataset-id d --wrong-against d/truth" in shown
+    document = check(evh.ok("overview", "--json").json, "overview")
+    assert document["datasets"][0]["wrong"][0]["by_label"][0] == {"label": "yes", "n": 2, "of": 2}
+    assert tree_bytes(built.project.root) == before

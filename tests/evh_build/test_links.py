@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from evh_build.links import broken
+
+
+def _page(body: str) -> bytes:
+    return f'<a href="{body}">x</a><h2 id="here">y</h2>'.encode()
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("b.html", "no such file"),
+        ("../a.html", "no such file"),
+        ("#there", "no such place"),
+        ("d/index.html#there", "no such place"),
+        ("d/", "no such file"),
+        ("/a.html", "neither"),
+        ("javascript:1", "neither"),
+        ("data:text/html,x", "neither"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(target: str, reason: str) -> None:
+    """A missing file, a missing fragment, a link to a folder, an absolute one and other schemes are told."""
+    pages = {"a.html": _page(target), "d/index.html": _page("#here")}
+    found = broken(pages, pages)
+    assert len(found) == 1
+    assert reason in found[0]
+    assert found[0].startswith("a.html: ")
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["a.html", "d/index.html#here", "#here", "https://example.org/", "mailto:a@example.org", "d%2520e.txt"],
+)
+def test_a_link_that_leads_somewhere_is_let_through(target: str) -> None:
+    """Relative files, fragments, percent-encoded names and the web are fine."""
+    pages = {"a.html": _page(target), "d/index.html": _page("../a.html")}
+    assert broken(pages, [*pages, "d%20e.txt"]) == []

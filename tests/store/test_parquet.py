@@ -1,0 +1,68 @@
+"""Tables in Parquet hold what was put in, under declared columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evh.errors import Refusal
+from evh.store import parquet
+
+COLUMNS = {"id": "text", "raw": "bytes", "n": "number", "k": "whole", "scores": "scores"}
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+ROW = st.fixed_dictionaries(
+    {
+        "id": TEXT,
+        "raw": st.none() | st.binary(),
+        "n": st.none() | st.floats(allow_nan=False),
+        "k": st.none() | st.integers(-(2**63), 2**63 - 1),
+        "scores": st.dictionaries(TEXT, st.floats(allow_nan=False), max_size=3),
+    }
+)
+
+
+def read(folder: Path, data: bytes, columns: dict[str, str]) -> list[dict[str, Any]]:
+    """Read bytes as a Parquet file."""
+    (folder / "t.parquet").write_bytes(data)
+    return parquet.read_rows(folder / "t.parquet", columns)
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=st.lists(ROW, max_size=4))
+def test_rows_come_back_as_they_were(
+    rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Texts, bytes, numbers, whole numbers and score maps; none too."""
+    folder = tmp_path_factory.mktemp("t")
+    assert read(folder, parquet.dump_rows(rows, COLUMNS), COLUMNS) == rows
+
+
+def test_an_id_that_looks_like_a_date_stays_text(tmp_path: Path) -> None:
+    """Columns are declared, never sniffed."""
+    rows = [{"id": "2024-01-01"}, {"id": "007"}]
+    assert read(tmp_path, parquet.dump_rows(rows, {"id": "text"}), {"id": "text"}) == rows
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    """Also when their keys and scores come in another order."""
+    one = parquet.dump_rows([{"id": "a", "scores": {"x": 1.0, "y": 2.0}}], {"id": "text", "scores": "scores"})
+    other = parquet.dump_rows(
+        [{"scores": {"y": 2.0, "x": 1.0}, "id": "a"}], {"id": "text", "scores": "scores"}
+    )
+    assert one == other
+
+
+def test_a_file_that_is_no_parquet_or_lacks_columns_is_refused(tmp_path: Path) -> None:
+    """Every missing column is named."""
+    data = parquet.dump_rows([{"id": "a"}], {"id": "text"})
+    with pytest.raises(Refusal) as caught:
+        read(tmp_path, data, {"id": "text", "x": "text", "y": "text"})
+    assert [reason.rsplit(": ")[-1] for reason in caught.value.why] == ["x", "y"]
+    for bad in (b"", b"no", data[:-8], data[: len(data) // 2]):
+        with pytest.raises(Refusal) as caught:
+            read(tmp_path, bad, {"id": "text"})
+        assert caught.value.code == "bad-parquet"
