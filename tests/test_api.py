@@ -7,8 +7,8 @@ import sys
 
 import evh
 from evh.api import Project as ApiProject
-from tests.conftest import CommandLine
 from evh.project.find import Project
+from tests.conftest import CommandLine
 from tests.helpers import Builder
 
 

@@ -47,10 +47,16 @@ class Gathered:
     """A project's records. Each shelf is read when it is first asked for, and then kept.
 
     ``problems`` tells what could not be read, with paths relative to the project.
+
+    Args:
+        project: the project.
+        with_outputs: whether the table of predictions holds outputs too; a site takes them from the sheets.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, with_outputs: bool = True) -> None:
         self.project = project
+        self._with_outputs = with_outputs
+        self._outputs: dict[str, Mapping[str, str]] = {}
         self._own: list[Refusal] = []
         self._sheets: dict[str, Sheet | None] = {}
         self._reports: dict[str, LabelsReport | None] = {}
@@ -170,8 +176,15 @@ class Gathered:
         return self.sources.predictions(run)
 
     def outputs(self, run: Run) -> Mapping[str, str]:
-        """Return a run's outputs by item id, as far as they are here."""
-        return self.sources.outputs(run)
+        """Return a run's outputs by item id, as far as they are here; one scored again has its source's."""
+        origin = self.runs.get(str((run.derived or {}).get("from")))
+        if origin is not None and origin.key != run.key and (run.derived or {}).get("kind") == "rescored":
+            return self.outputs(origin)
+        if not self._with_outputs:
+            return {}
+        if run.key not in self._outputs:
+            self._outputs[run.key] = self.sources.outputs(run)
+        return self._outputs[run.key]
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -133,7 +133,7 @@ def _build(
     progress: Callable[[int, int], None] | None,
 ) -> Built:
     static = assets(folders)
-    gathered = Gathered(project)
+    gathered = Gathered(project, with_outputs=False)
     source = Source(gathered, max_item_text=plan.max_item_text)
     renderer = Renderer(folders, project.name, {asset.name: asset.path for asset in static})
     try:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import folders, missing, read_each, read_item_file
+from evh.project.shelf import folders, missing, read_each, read_item_files
 from evh.records import labelset as record
 from evh.records.labelset import LabelItem, LabelSet, labels_digest
 from evh.store import atomic, parquet, strict
@@ -109,29 +108,7 @@ def raw_texts(project: Project, label_set: LabelSet) -> dict[str, bytes]:
             row["item_id"]: row["label"]
             for row in parquet.read_rows(place / LARGE, {"item_id": "text", "label": "bytes"})
         }
-    made: dict[str, bytes] = {}
-    reasons: list[str] = []
-    try:
-        descriptor = os.open(place, os.O_RDONLY)
-    except OSError as error:
-        raise Refusal("cannot-read", f"cannot read {place}", why=[f"{place}: {error.strerror}"]) from error
-    try:
-        for item_id in label_set.items:
-            data = read_item_file(descriptor, item_id)
-            if data is None:
-                reasons.append(f"labels/{label_set.ref}: {item_id}: its file is missing")
-            else:
-                made[item_id] = data
-    finally:
-        os.close(descriptor)
-    if reasons:
-        raise Refusal(
-            "missing-label",
-            f"the label set {label_set.ref} lacks labels",
-            why=reasons,
-            next="git checkout the folder",
-        )
-    return made
+    return read_item_files(place, label_set.items, f"labels/{label_set.ref}")
 
 
 def check_digest(label_set: LabelSet, raw: Mapping[str, bytes]) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
-from evh.project.shelf import files, folders, missing, read_each, read_item_file
+from evh.project.shelf import files, folders, missing, read_each, read_item_files
 from evh.records import reference as record
 from evh.store import atomic, parquet, strict
 from evh.store.hashing import sha256, sha256_lines
@@ -73,29 +72,7 @@ def raw_texts(project: Project, reference: Reference) -> dict[str, bytes]:
             for path in files(place, ".txt")
             if project.inside(path)
         }
-    made: dict[str, bytes] = {}
-    reasons: list[str] = []
-    try:
-        descriptor = os.open(place, os.O_RDONLY)
-    except OSError as error:
-        raise Refusal("cannot-read", f"cannot read {place}", why=[f"{place}: {error.strerror}"]) from error
-    try:
-        for item_id in reference.items:
-            data = read_item_file(descriptor, item_id)
-            if data is None:
-                reasons.append(f"references/{reference.ref}: {item_id}: its file is missing")
-            else:
-                made[item_id] = data
-    finally:
-        os.close(descriptor)
-    if reasons:
-        raise Refusal(
-            "missing-label",
-            f"the reference set {reference.ref} lacks texts",
-            why=reasons,
-            next="git checkout the folder",
-        )
-    return made
+    return read_item_files(place, reference.items, f"references/{reference.ref}")
 
 
 def texts(project: Project, reference: Reference) -> dict[str, str]:

@@ -63,13 +63,34 @@ def missing(kind: str, name: str, known: Iterable[str], *, next: str | None = No
     return Refusal(f"no-such-{kind.replace(' ', '-')}", f"there is no {kind} {name!r}", why=[hint], next=next)
 
 
-def read_item_file(folder: int, item_id: str) -> bytes | None:
-    """Return the bytes of an item's ``.txt`` in an open folder, or None; no link is followed.
+def read_item_files(place: Path, item_ids: Iterable[str], record: str) -> dict[str, bytes]:
+    """Return the bytes of each item's ``.txt`` in a folder, in the order of the ids; no link is followed.
 
     Args:
-        folder: the folder's descriptor: thousands of files are read without resolving a path for each.
-        item_id: the item.
+        place: the folder. It is opened once: thousands of files are read without resolving a path for each.
+        item_ids: the items.
+        record: what names the folder in a reason, such as ``labels/d/s``.
+
+    Raises:
+        Refusal: the folder cannot be opened, or every item whose file is missing.
     """
+    try:
+        descriptor = os.open(place, os.O_RDONLY)
+    except OSError as error:
+        raise Refusal("cannot-read", f"cannot read {place}", why=[f"{place}: {error.strerror}"]) from error
+    try:
+        found = {item_id: _read_item_file(descriptor, item_id) for item_id in item_ids}
+    finally:
+        os.close(descriptor)
+    reasons = [f"{record}: {item_id}: its file is missing" for item_id, data in found.items() if data is None]
+    if reasons:
+        raise Refusal(
+            "missing-label", f"{record} lacks texts", why=reasons, next="restore the folder (git checkout)"
+        )
+    return {item_id: data for item_id, data in found.items() if data is not None}
+
+
+def _read_item_file(folder: int, item_id: str) -> bytes | None:
     for stem in possible_stems(item_id):
         try:
             descriptor = os.open(f"{stem}.txt", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)

@@ -28,7 +28,7 @@ HOSTILE_IDS = [
 
 
 def small(project: Project) -> Project:
-    """Write two datasets, three label sets, a reference, a capture, a recorded arm, two candidates, a pick."""
+    """Write two datasets, three label sets, a reference, a capture, a recorded arm, a candidate, a pick."""
     made = Builder(project)
     records = [{"record_id": f"r{n}", "ts": f"2026-09-0{n}T00:00:00Z"} for n in range(1, 5)]
     made.capture("c", records, time_range=("2026-09-01T00:00:00Z", "2026-09-04T00:00:00Z"))
@@ -62,7 +62,8 @@ def small(project: Project) -> Project:
     run = made.run("cheap", "d", guessed, at="20261002T000000Z", n_errors=1)
     made.rescored(
         run, guessed, {"i1": {"correct": 1.0}, "i2": {"correct": 1.0}, "i3": {"correct": 0.0}},
-        against="silver/outcome", figures={"balanced_accuracy": 0.75, "correct": 2 / 3}, primary_metric="correct",
+        against="silver/outcome", figures={"balanced_accuracy": 0.75, "correct": 2 / 3},
+        primary_metric="correct",
     )  # fmt: skip
     made.pick("d", "i2", targets=("v1",), tags={"case": "missed"}, note="look")
     return project

@@ -18,6 +18,7 @@ from tests.helpers import Builder
 
 @pytest.fixture
 def gathered(project: Project) -> Gathered:
+    """The small project's records."""
     return Gathered(small(project))
 
 
@@ -125,7 +126,7 @@ def test_each_noun_has_its_view_and_each_view_its_columns(gathered: Gathered) ->
 
 
 def test_the_tables_hold_the_records(gathered: Gathered) -> None:
-    """Counts by hand: 6 items, 2 arms' 8 predictions and 8 scored again, 8 labels, 4 reference texts, 1 pick."""
+    """Counts by hand: 6 items, 2 × 4 predictions and 8 scored again, 8 labels, 4 reference texts."""
     counts = "SELECT " + ", ".join(f"(SELECT count(*) FROM {noun}) AS {noun}" for noun in NOUNS)
     answer = query.select(gathered, counts)
     found = dict(zip([one.name for one in answer.columns], answer.rows[0], strict=True))

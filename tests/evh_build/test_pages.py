@@ -98,7 +98,8 @@ def test_the_ramp_reads_in_light_and_dark() -> None:
     """The nine steps of the matrix have a text contrast of at least 4.5 in both schemes."""
     css = (TEMPLATES[0] / "static" / "site.css").read_text(encoding="utf-8").lower()
     steps = re.findall(
-        r"\.r(\d) \{ background: light-dark\((#\w{6}), (#\w{6})\); color: light-dark\((#\w{6}), (#\w{6})\); \}",
+        r"\.r(\d) \{ background: light-dark\((#\w{6}), (#\w{6})\); "
+        r"color: light-dark\((#\w{6}), (#\w{6})\); \}",
         css,
     )
     assert [step[0] for step in steps] == list("012345678")
@@ -110,10 +111,8 @@ def test_the_ramp_reads_in_light_and_dark() -> None:
 def test_the_words_read_in_light_and_dark() -> None:
     """Body, quiet, accent, bad, good and note colours have 4.5 on their backgrounds; the pills too."""
     css = (TEMPLATES[0] / "static" / "site.css").read_text(encoding="utf-8")
-    pairs = dict(
-        (name, (light, dark))
-        for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", css)
-    )
+    found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", css)
+    pairs = {name: (light, dark) for name, light, dark in found}
     for ink in ("fg", "quiet", "accent", "bad", "good", "note"):
         for ground in ("bg", "paper", "head"):
             for scheme in (0, 1):

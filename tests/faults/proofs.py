@@ -70,7 +70,7 @@ def _table(rows: list[Row]) -> str:
     lines = [
         "# Proofs",
         "",
-        "Each writing command is killed, or fails with a full disk or an I/O error, at every system call that",
+        "Each writing command is killed, or fails with a full or broken disk, at every system call that",
         "touches its project; afterwards every file is old or new, every record whole or absent, and a second",
         "try succeeds. `make proofs` writes this table.",
         "",

@@ -121,7 +121,7 @@ def test_the_sheet_reads_foreign_runs(foreign: Project) -> None:
     }
     assert not any(row.signals.disagree for row in sheet.rows)  # no decisions are stored
     assert any("no decisions are stored" in note for note in sheet.notes)
-    # The baseline names its reference alone and is gold's too: it wins "late fee (2)", v2_large the other two.
+    # The baseline names its reference alone and is scored too: it wins "late fee (2)", v2_large two.
     footer = sheet.footer[0]
     assert (footer.n, footer.of, footer.errors, footer.win_rate) == (3, 4, 1, 2 / 3)
     assert dict(footer.figures)[sheet.against] == {"correct": 2 / 3, "n_words": 2.0}

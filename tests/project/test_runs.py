@@ -232,7 +232,7 @@ def test_a_foreign_run_that_names_its_reference_alone_gets_its_tier(
     for tier in tiers:
         path = project.data / "references" / tier / "old" / "manifest.json"
         path.parent.mkdir(parents=True)
-        path.write_text('{"dataset_id": "d", "tier": "%s"}' % tier, encoding="utf-8")
+        path.write_text(json.dumps({"dataset_id": "d", "tier": tier}), encoding="utf-8")
     folder = project.data / "runs" / "r"
     folder.mkdir(parents=True)
     metrics = {"run_id": "r", "config_id": "c", "dataset_id": "d", "scores": {"correct": 1}}

@@ -17,8 +17,8 @@ from tests.conftest import CommandLine
 
 ROOT = Path(__file__).resolve().parents[2]
 HALVES = ("cve_2024_h1", "cve_2024_07_08")
-# Taken by hand from data/raw/cve-triage.jsonl: one that production missed (listed before it decided), one listed only
-# afterwards, a false alarm, a found one, and one that nobody has listed.
+# Taken by hand from data/raw/cve-triage.jsonl: one that production missed (listed before it decided), one
+# listed only afterwards, a false alarm, a found one, and one that nobody has listed.
 FIVE = {
     "CVE-2022-37969": ("cve_2024_07_08", "none", "active"),
     "CVE-2024-29824": ("cve_2024_07_08", "poc", "active"),
