@@ -115,7 +115,7 @@ def _finding(source: Source, sheet: Sheet, at: int) -> Finding:
         WrongItem(
             row.item_id,
             source.urls.item(sheet.dataset_id, row.item_id),
-            source.urls.row(sheet.dataset_id, row.item_id),
+            source.row(sheet.dataset_id, row.item_id),
             row.cells[0].decision,
             shown(row.labels[at] or ""),
         )

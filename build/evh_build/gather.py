@@ -59,7 +59,6 @@ class Gathered:
         self._outputs: dict[str, Mapping[str, str]] = {}
         self._own: list[Refusal] = []
         self._sheets: dict[str, Sheet | None] = {}
-        self._reports: dict[str, LabelsReport | None] = {}
         self._texts: dict[str, dict[str, bytes]] = {}
 
     @cached_property
@@ -135,14 +134,14 @@ class Gathered:
             self._sheets[dataset_id] = replace(found[0], notes=notes) if found else None
         return self._sheets[dataset_id]
 
+    @cached_property
+    def _reports(self) -> dict[str, LabelsReport]:
+        found = self._try([None], lambda _: label_acts.report_all(self.project, problems=self._own))
+        return {one.dataset_id: one for reports in found for one in reports}
+
     def report(self, dataset_id: str) -> LabelsReport | None:
         """Return how a dataset's label sets agree; None where it cannot be told."""
-        if dataset_id not in self._reports:
-            found = self._try(
-                [dataset_id], lambda name: label_acts.report(self.project, name, problems=self._own)
-            )
-            self._reports[dataset_id] = found[0] if found else None
-        return self._reports[dataset_id]
+        return self._reports.get(dataset_id)
 
     def texts(self, dataset: Dataset) -> Mapping[str, bytes]:
         """Return the items' bytes by id; what is missing or changed is left out and noted."""

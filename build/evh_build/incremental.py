@@ -29,9 +29,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The last build of one site: the stamp of the tree it was made from, and its pages by path."""
+    """The last build of one site: the stamp of the tree, the digest of its manifest, its pages by path."""
 
     tree: str = ""
+    manifest: str = ""
     pages: Mapping[str, Kept] = field(default_factory=dict)
 
 
@@ -40,7 +41,7 @@ def read(project: Project, out: Path) -> State:
     try:
         raw = json.loads(_place(project, out).read_bytes())
         pages = {path: Kept(str(one[0]), str(one[1])) for path, one in raw["pages"].items()}
-        return State(str(raw["tree"]), pages)
+        return State(str(raw["tree"]), str(raw["manifest"]), pages)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         return State()
 
@@ -49,6 +50,7 @@ def write(project: Project, out: Path, state: State) -> None:
     """Keep the state of a build into ``out``."""
     raw = {
         "tree": state.tree,
+        "manifest": state.manifest,
         "pages": {path: [one.inputs, one.sha256] for path, one in sorted(state.pages.items())},
     }
     place = _place(project, out)

@@ -39,8 +39,8 @@ class MatrixCell:
     """One cell: on the diagonal the set's coverage, elsewhere the figure of the pair.
 
     ``step`` 0..8 is its place on the ramp, None where there is no figure. ``few`` marks too few items to
-    say anything, ``derived`` a reference beside the set it was promoted from. ``anchor`` is the pair's
-    confusion matrix below.
+    say anything, ``derived`` a reference beside the set it was promoted from. ``sharing`` counts the items
+    whose answers differ but meet. ``anchor`` is the pair's confusion matrix below.
     """
 
     diagonal: bool
@@ -50,6 +50,7 @@ class MatrixCell:
     few: bool
     derived: bool
     differs: bool
+    sharing: int
     anchor: str | None
 
 
@@ -203,7 +204,7 @@ def _row(
             cells.append(
                 MatrixCell(
                     diagonal=True, value=share, n=one.covered, step=None, few=False, derived=False,
-                    differs=False, anchor=None,
+                    differs=False, sharing=0, anchor=None,
                 )
             )  # fmt: skip
             continue
@@ -219,6 +220,7 @@ def _row(
                 few=pair.agreement.too_few,
                 derived=pair.derived,
                 differs=pair.guideline_differs,
+                sharing=pair.agreement.sharing,
                 anchor=anchors[name],
             )
         )

@@ -24,15 +24,19 @@ if TYPE_CHECKING:
 DASH = "—"
 _BREAK = re.compile(r"([_/.\-])")  # none of these is in what escaping puts in
 NAVIGATION = (
-    ("home", "Home", HOME),
-    ("datasets", "Datasets", DATASETS),
-    ("captures", "Captures", CAPTURES),
-    ("labels", "Labels", LABELS),
-    ("references", "Reference sets", REFERENCES),
-    ("arms", "Arms", ARMS),
-    ("runs", "Runs", RUNS),
-    ("about", "About", ABOUT),
+    ("", (("home", "Home", HOME),)),
+    (
+        "Data",
+        (
+            ("datasets", "Datasets", DATASETS),
+            ("captures", "Captures", CAPTURES),
+            ("labels", "Labels", LABELS),
+            ("references", "Reference sets", REFERENCES),
+        ),
+    ),
+    ("", (("arms", "Arms", ARMS), ("runs", "Runs", RUNS), ("about", "About", ABOUT))),
 )
+"""The navigation: groups with their heading, and in each its entries' keys, names and paths."""
 SITE_VARIABLES = {"root", "project", "asset", "navigation", "about"}
 """What every template may use beside its Context: the renderer gives them."""
 

@@ -151,7 +151,9 @@ def _build(
         )
     manifest = _manifest(files, gathered.digest)
     digests = {path: sha256(one.data) for path, one in pages.items()}
-    state = State(tree, {path: Kept(one.inputs, digests[path]) for path, one in pages.items()})
+    state = State(
+        tree, sha256(manifest), {path: Kept(one.inputs, digests[path]) for path, one in pages.items()}
+    )
     n_fresh = sum(one.fresh for one in pages.values())
     old = _names(plan.out)
     same = n_fresh == 0 and old == set(files) | {MANIFEST} and (plan.out / MANIFEST).read_bytes() == manifest
@@ -234,10 +236,15 @@ def _is_catalog(place: Path) -> bool:
 
 
 def _whole(out: Path, state: State) -> bool:
-    """Tell whether the site's files are all there and are those that the last build wrote."""
-    return bool(state.pages) and all(
-        (out / path).is_file() and sha256((out / path).read_bytes()) == kept.sha256
-        for path, kept in state.pages.items()
+    """Tell whether the site's files are all there, no others, and are those that the last build wrote."""
+    if not state.pages or not (out / MANIFEST).is_file():
+        return False
+    manifest = (out / MANIFEST).read_bytes()
+    if sha256(manifest) != state.manifest:
+        return False
+    files: dict[str, str] = strict.parse_object(manifest, MANIFEST)["files"]
+    return _names(out) == {*files, MANIFEST} and all(
+        sha256((out / path).read_bytes()) == digest for path, digest in files.items()
     )
 
 

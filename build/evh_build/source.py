@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from evh.store.text import clean
-from evh_build.connect import Database
 from evh_build.page import Command
 from evh_build.urls import Urls
 
@@ -19,9 +18,12 @@ if TYPE_CHECKING:
     from evh.acts.labels import SetSummary
     from evh.acts.sheet_model import Against, LabelColumn
     from evh.records.dataset import Dataset, Item
+    from evh_build.connect import Database
     from evh_build.gather import Gathered
 
 PAGES = Path(__file__).with_name("pages")
+SHEET_ROWS = 1_000
+"""How many rows of a sheet are HTML."""
 Row = dict[str, Any]
 T = TypeVar("T")
 
@@ -62,6 +64,10 @@ class Source:
         key = (page, query)
         if key not in self._rows:
             if self._database is None:
+                from evh_build.connect import (
+                    Database,
+                )  # duckdb, which a build that changes nothing does without
+
                 self._database = Database(self.gathered)
             text = (PAGES / page / f"{query}.sql").read_text(encoding="utf-8")
             self._rows[key] = self._database.rows(text)
@@ -82,6 +88,17 @@ class Source:
         if key not in self._kept:
             self._kept[key] = make()
         return cast("T", self._kept[key])
+
+    def row(self, dataset_id: str, item_id: str) -> str | None:
+        """Return the row of an item in its dataset's sheet; None where that page does not show it."""
+        shown = self.once(("rows shown", dataset_id), lambda: self._rows_shown(dataset_id))
+        if item_id not in shown:
+            return None
+        return f"{self.urls.sheet(dataset_id)}#i{self.urls.position(dataset_id, item_id)}"
+
+    def _rows_shown(self, dataset_id: str) -> frozenset[str]:
+        sheet = self.gathered.sheet(dataset_id)
+        return frozenset(row.item_id for row in sheet.rows[:SHEET_ROWS]) if sheet else frozenset()
 
     def mark(self, one: Against | LabelColumn) -> Mark:
         """Return the mark of a set that a sheet names."""

@@ -47,11 +47,6 @@ class Urls:
         """Return the page of a dataset's sheet."""
         return self._page("sheets", dataset_id) if dataset_id in self._gathered.datasets else None
 
-    def row(self, dataset_id: str, item_id: str) -> str | None:
-        """Return the row of an item in its dataset's sheet."""
-        position = self.position(dataset_id, item_id)
-        return None if position is None else f"{self.sheet(dataset_id)}#i{position}"
-
     def item(self, dataset_id: str, item_id: str) -> str | None:
         """Return the page of an item."""
         dataset = self._gathered.datasets.get(dataset_id)

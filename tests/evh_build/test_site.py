@@ -143,6 +143,24 @@ def test_a_page_that_somebody_edited_is_made_again(project: Project) -> None:
     assert again.n_rendered == 1
 
 
+def test_a_static_file_that_went_comes_back(project: Project) -> None:
+    """The style sheet is a part of the site: without it the build is not "nothing changed"."""
+    built = build(small(project))
+    style = next((built.index.parent / "assets").glob("site.*.css"))
+    style.unlink()
+    assert not build(project).nothing_changed
+    assert style.is_file()
+
+
+def test_a_row_that_the_sheet_leaves_out_is_not_linked(project: Project) -> None:
+    """1,003 items: the sheet's page has 1,000 rows and says so; three items link to no row of it."""
+    Builder(project).dataset("big", {f"i{n}": "text" + str(n) for n in range(1_003)})
+    out = build(project).index.parent
+    assert "3 more rows are not on this page" in words((out / "sheets/big/index.html").read_text())
+    linked = ["its row in the sheet" in path.read_text() for path in (out / "items/big").glob("*.html")]
+    assert (len(linked), sum(linked)) == (1_003, 1_000)
+
+
 def test_the_same_data_gives_the_same_bytes_anywhere(project: Project, tmp_path: Path) -> None:
     """Another folder, hash seed, zone, locale and day give the same manifest: every file's sha256."""
     small(project)
@@ -263,9 +281,13 @@ def test_own_labels_and_fitted_arms_are_flagged_where_the_number_stands(project:
         assert "fitted here" in text, page
 
 
-ALLOWED_TAGS = frozenset(
-    ["html", "head", "meta", "title", "link", "script", "body", "a", "header", "nav", "ul", "ol", "li", "main", "h1", "h2", "h3", "h4", "h5", "h6", "p", "b", "i", "q", "span", "div", "section", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "dl", "dt", "dd", "code", "pre", "details", "summary", "footer", "fieldset", "legend", "label", "input", "svg", "line", "circle", "wbr", "em", "strong"]
-)
+ALLOWED_TAGS = {
+    "html", "head", "meta", "title", "link", "script", "body", "a", "header", "nav", "ul", "ol", "li",
+    "main", "h1", "h2", "h3", "h4", "h5", "h6", "p", "b", "i", "q", "span", "div", "section", "table",
+    "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "dl", "dt", "dd", "code", "pre", "details",
+    "summary", "footer", "fieldset", "legend", "label", "input", "svg", "line", "circle", "wbr", "em",
+    "strong",
+}  # fmt: skip
 
 
 def test_a_hostile_project_renders_inert(project: Project) -> None:

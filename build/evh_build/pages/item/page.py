@@ -155,7 +155,7 @@ def _context(source: Source, dataset: Dataset, at: int, sheet: Sheet | None, row
         of=len(dataset.items),
         previous=neighbours[0],
         following=neighbours[1],
-        row=source.urls.row(name, item.item_id),
+        row=source.row(name, item.item_id),
         text=text,
         cut=cut,
         replaced=replaced,

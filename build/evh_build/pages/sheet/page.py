@@ -10,7 +10,7 @@ from evh.records.answers import shown
 from evh_build import urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
-from evh_build.source import Mark, command
+from evh_build.source import SHEET_ROWS, Mark, command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evh.measure.signals import Signals
     from evh_build.source import Source
 
-MOST_ROWS = 1_000
 MOST_FIELDS = 4
 CUT = 120
 SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")
@@ -169,14 +168,14 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None) -> Co
             for one in (sheet.labels if sheet else ())
         ),
         fields=sheet.fields[:MOST_FIELDS] if sheet else (),
-        rows=tuple(_row(source, sheet, row, places) for row in rows[:MOST_ROWS]) if sheet else (),
+        rows=tuple(_row(source, sheet, row, places) for row in rows[:SHEET_ROWS]) if sheet else (),
         foot=_foot(sheet, places) if sheet else (),
         notes=sheet.notes
         if sheet
         else ("The sheet cannot be made: the home page lists what could not be read.",),
         counts=tuple((kind, kinds[kind]) for kind in SIGNALS),
         new_vs=Link(sheet.new_vs, source.urls.dataset(sheet.new_vs)) if sheet and sheet.new_vs else None,
-        left=max(len(rows) - MOST_ROWS, 0),
+        left=max(len(rows) - SHEET_ROWS, 0),
     )
 
 
