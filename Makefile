@@ -21,7 +21,6 @@ help: ## Print these targets
 .PHONY: catalog
 catalog: $(STAMP) ## Build the sample project's catalog and say where to open it
 	@$(BIN)/evh catalog-build
-	@echo "Open in a browser: $(CURDIR)/.build/catalog/index.html"
 
 .PHONY: test
 test: $(STAMP_DEV) ## Run the tests; what needs a missing tool is skipped and says how to install it
