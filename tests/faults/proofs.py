@@ -71,7 +71,7 @@ def _table(rows: list[Row]) -> str:
         "# Proofs",
         "",
         "Each writing command is killed, or fails with a full or broken disk, at every system call that",
-        "touches its project; afterwards every file is old or new, every record whole or absent, and a second",
+        "touches its project. Afterwards every file is old or new, a record is whole or absent, and a second",
         "try succeeds. `make proofs` writes this table.",
         "",
         "| command | points | failures | seconds |",
