@@ -40,10 +40,17 @@ class Standing:
     own: bool
     fitted: bool
 
+    @property
+    def flagged(self) -> bool:
+        """Whether its figure says less than it seems."""
+        return self.own or self.fitted
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Arms scored against one set (``mark`` None: against none), best first by the first metric.
+
+    Flagged arms stand last, whatever their figure: an arm by its own labels never leads.
 
     ``majority`` is the share that an arm always giving the commonest answer would get right. ``low`` and
     ``high`` are the ends of the chart's axis. ``leads`` marks the group that draws the sheet's winner.
@@ -57,6 +64,11 @@ class Group:
     low: float
     high: float
     leads: bool
+
+    @property
+    def flagged(self) -> bool:
+        """Whether one of its arms is flagged."""
+        return any(one.flagged for one in self.rows)
 
 
 def groups(source: Source, dataset_id: str) -> tuple[Group, ...]:
@@ -88,7 +100,7 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
     metrics = _metrics(sheet, held)
     higher = all(arm.run.higher_is_better(metrics[0]) for arm, _, _ in held) if metrics else True
     rows = [_standing(source, sheet, one, ref=ref, metrics=metrics, arms=arms) for one in held]
-    rows.sort(key=lambda one: (_rank(one.values, higher=higher), one.arm))
+    rows.sort(key=lambda one: (one.flagged, _rank(one.values, higher=higher), one.arm))
     values = [value for one in rows for value in (*one.values[:1], one.low, one.high) if value is not None]
     majority = [
         share for _, footer, _ in held for one, share in footer.majority_rates if one and one.ref == ref

@@ -175,6 +175,7 @@ def _dataset(project: Project, sources: Sources, dataset_id: str) -> DatasetLine
 
 
 def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
+    """Return the arms' figures, best first; flagged arms last, for they never lead."""
     made = []
     for arm, footer in zip(sheet.arms, sheet.footer, strict=True):
         place = arm.position(sheet.row_metric, sheet.against)
@@ -193,7 +194,13 @@ def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
                 errors=footer.errors,
             )
         )
-    return tuple(made)
+    higher = all(arm.run.higher_is_better(sheet.metric) for arm in sheet.arms)
+
+    def rank(one: ArmFigure) -> tuple[bool, bool, float, str]:
+        value = one.value or 0.0
+        return one.own or one.fitted, one.value is None, -value if higher else value, one.arm
+
+    return tuple(sorted(made, key=rank))
 
 
 def _wrong(sheet: Sheet, sources: Sources) -> tuple[WrongCount, ...]:

@@ -27,10 +27,8 @@ _DAY = len("2024-01-01")
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Condition:
     """One thing compared: a kind of outcome or a field, and the values that hold (None: any value)."""
-
-    __test__ = False  # pytest takes a class of this name for a test
 
     name: str
     values: tuple[Scalar, ...] | None
@@ -44,9 +42,9 @@ class Test:
 class When:
     """The conditions of a rule: all of them hold, or the rule does not match."""
 
-    outcomes: tuple[Test, ...] = ()
-    no_outcomes: tuple[Test, ...] = ()
-    fields: tuple[Test, ...] = ()
+    outcomes: tuple[Condition, ...] = ()
+    no_outcomes: tuple[Condition, ...] = ()
+    fields: tuple[Condition, ...] = ()
     output: tuple[Scalar, ...] | None = None
     decided_before: datetime | None = None
 
@@ -183,7 +181,7 @@ def _holds(when: When, facts: Facts) -> bool:
     )
 
 
-def _of(test: Test, facts: Facts) -> list[Mapping[str, Any]]:
+def _of(test: Condition, facts: Facts) -> list[Mapping[str, Any]]:
     return [one for one in facts.outcomes if one.get("kind") == test.name and test.holds(one.get("value"))]
 
 
@@ -243,19 +241,19 @@ def _when(shape: Shape, raw: Mapping[str, Any]) -> When:
     )
 
 
-def _tests(shape: Shape, key: str, raw: Mapping[str, Any], *, bare: bool) -> tuple[Test, ...]:
+def _tests(shape: Shape, key: str, raw: Mapping[str, Any], *, bare: bool) -> tuple[Condition, ...]:
     value = raw.get(key)
     if value is None:
         if key in raw:
             shape.problem(f"when.{key}", "is empty")
         return ()
     if bare and isinstance(value, str) and value:
-        return (Test(value, None),)
+        return (Condition(value, None),)
     if not isinstance(value, dict) or not value:
         form = "a kind, or {kind: value or [values]}" if bare else "{name: value or [values]}"
         shape.problem(f"when.{key}", f"is not {form}")
         return ()
-    return tuple(Test(name, _values(shape, f"{key}.{name}", one)) for name, one in value.items())
+    return tuple(Condition(name, _values(shape, f"{key}.{name}", one)) for name, one in value.items())
 
 
 def _values(shape: Shape, key: str, value: object) -> tuple[Scalar, ...]:

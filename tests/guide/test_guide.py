@@ -1,0 +1,64 @@
+"""What the guide shows works: its adapter loads, its rules and its config are read, no hook is left out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evh.adapters.hooks import HOOKS
+from evh.adapters.loader import load
+from evh.project import configs
+from evh.project.find import Project
+from evh.records import rules
+from evh.store import strict
+
+GUIDE = Path(__file__).resolve().parents[2] / "evh" / "guide"
+
+
+def _block(page: str, language: str) -> str:
+    """Give the first code block of a language on a page of the guide."""
+    found = re.search(rf"```{language}\n(.*?)```", (GUIDE / page).read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+def test_the_adapter_of_the_guide_defines_every_hook(project: Project) -> None:
+    """It loads as it stands there, and shows each hook that an adapter may have."""
+    path = project.data / "adapters" / "tickets.py"
+    path.parent.mkdir()
+    path.write_text(_block("adapters.md", "python"), encoding="utf-8")
+    adapter = load(project, "data/adapters/tickets.py")
+    assert [hook for hook in HOOKS if not adapter.has(hook)] == []
+    record = {"ticket": "t1", "subject": "Lost", "body": "My card.", "reopened_at": "2026-07-02"}
+    assert adapter.item(record, "t1") == "Lost\n\nMy card."
+    assert [one["kind"] for one in adapter.outcomes(record, "t1")] == ["reopened"]
+    assert adapter.score("File\n", '{"accept": ["close", "file"]}', None, "t1") == {
+        "correct": 1.0,
+        "n_words": 1,
+    }
+
+
+def test_the_rules_of_the_guide_are_rules() -> None:
+    """The file is read as label rules, with the names and the label that accepts two answers."""
+    made = rules.parse(strict.parse_yaml(_block("label-rules.md", "yaml").encode(), "guide"), "guide")
+    assert [(rule.name, rule.label) for rule in made.rules] == [
+        ("reopened", ("escalate",)),
+        ("quiet", ("close", "answer")),
+    ]
+
+
+def test_the_config_of_the_guide_is_a_config(project: Project) -> None:
+    """It is read with the provider and the datasets that it was fitted on."""
+    path = project.data / "configs" / "candidate_v2.yaml"
+    path.parent.mkdir()
+    path.write_text(_block("configs.md", "yaml"), encoding="utf-8")
+    config = configs.read(project, "candidate_v2")
+    assert (config.provider, config.fitted_on) == ("python", ("june",))
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in GUIDE.glob("*.md")))
+def test_the_readme_links_every_page_of_the_guide(page: str) -> None:
+    """A page that nothing links is not found."""
+    assert f"evh/guide/{page}" in (GUIDE.parents[1] / "README.md").read_text(encoding="utf-8")
