@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evh.measure.signals import Signals
     from evh_build.source import Source
 
-MOST_FIELDS = 4
+MOST_FIELDS = 12
 CUT = 120
 SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")
 
