@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.measure.intervals import wilson
+from evh.measure.scores import majority_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,20 +103,26 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
     rows = [_standing(source, sheet, one, ref=ref, metrics=metrics, arms=arms) for one in held]
     rows.sort(key=lambda one: (one.flagged, _rank(one.values, higher=higher), one.arm))
     values = [value for one in rows for value in (*one.values[:1], one.low, one.high) if value is not None]
-    majority = [
-        share for _, footer, _ in held for one, share in footer.majority_rates if one and one.ref == ref
-    ]
     unit = all(0 <= value <= 1 for value in values)
     return Group(
         mark=source.mark(against) if against else None,
         metrics=metrics,
         higher=higher,
         rows=tuple(rows),
-        majority=max(majority, default=None),
+        majority=_majority(sheet, ref),
         low=0.0 if unit else min(values),
         high=1.0 if unit else max(values),
         leads=sheet.against is not None and sheet.against.ref == ref,
     )
+
+
+def _majority(sheet: Sheet, ref: str | None) -> float | None:
+    """Return the share of the labelled items that the commonest answer is right on."""
+    at = next((at for at, column in enumerate(sheet.labels) if column.ref == ref), None)
+    if at is None:
+        return None
+    commonest = majority_rate([text for row in sheet.rows if (text := row.labels[at]) is not None])
+    return commonest.share if commonest else None
 
 
 def _metrics(sheet: Sheet, held: list[tuple[ArmColumn, Footer, Mapping[str, float]]]) -> tuple[str, ...]:

@@ -32,9 +32,11 @@ AGENTS = """\
 This is an evh project: it says whether what production decided was right. Everything that lasts is a plain
 file under `data/`, and git is its history. `evh` commands write those files; do not edit them by hand.
 
-- Written by people: `evh.toml`, `data/adapters/`, `data/configs/`, `data/guidelines/`, `data/rules/`.
+- Written by people: `evh.toml`, `data/adapters/`, `data/configs/`, `data/guidelines/`, `data/rules/`. How:
+  `evh help adapters`, `evh help configs`, `evh help label-rules`.
 - Written by `evh` alone: everything else under `data/`. Captures, datasets, runs, label sets and reference
-  sets are never changed once made. A correction is a new one.
+  sets are never changed once made: a correction is a new one. Scoring a run again replaces its scores against
+  the same labels, nothing else.
 - `data/.gitattributes` must stay `* -text`: an item is known by the hash of its bytes.
 - `.cache/` and `.build/` can be deleted at any time.
 

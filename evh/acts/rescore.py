@@ -128,7 +128,12 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
             final = tuple(replace(row, output=outputs.get(row.item_id)) for row in final)
         run = runs.write_scored(project, _scored_run(project, job, scored), final)
         made.append(run)
-        failed += [Failed(run.run_id, row.item_id, row.error) for row in final if row.error is not None]
+        before = {row.item_id for row in rows if row.error is not None}
+        failed += [
+            Failed(run.run_id, row.item_id, row.error)
+            for row in final
+            if row.error is not None and row.item_id not in before
+        ]
         notes += [f"{run.key}: {problem}" for problem in scored.problems]
         if progress:
             progress(number, len(plan.jobs))
@@ -223,9 +228,18 @@ def _with_outputs(project: Project, run: Run) -> Run:
 
 
 def _folder(project: Project, run: Run, target: Target) -> str:
-    """Return where the scored run goes: never over a measured run, which holds outputs."""
+    """Return where the scored run goes: never over a measured run, which holds outputs.
+
+    ``runs-rescored`` has one place a run; a second reference gets a folder of its own, so that scores against
+    the first stay.
+    """
     if not target.is_labels:
-        return runs.RESCORED
+        there = runs.place_of(project, runs.RESCORED) / run.run_id
+        if not (there / runs.METRICS).exists():
+            return runs.RESCORED
+        against = arms.scored_against(runs.read_path(project, runs.RESCORED, there))
+        same = against in (None, target.ref)
+        return runs.RESCORED if same else f"{runs.RESCORED}-{target.ref.replace('/', '-')}"
     folder = runs.labels_folder(*target.reference_id.removeprefix("labels/").split("/", 1))
     measured = folder == run.folder or (runs.place_of(project, folder) / run.run_id / "outputs").exists()
     return f"{runs.RESCORED}-{folder.removeprefix('runs-')}" if measured else folder

@@ -34,6 +34,7 @@ HEADINGS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("overview", "overview", "What is here in one screen, and what to do next."),
             Entry("validate", "validate", "Check every promise of the data folder."),
             Entry("sql", "sql", "Query the project's tables with one SELECT."),
+            Entry("help", "help", "The guide: configs, adapters, label rules."),
         ),
     ),
     (

@@ -59,9 +59,9 @@ def of_dataset(
     """
     everything = list(runs.read_all(project, []) if all_runs is None else all_runs)
     here = [run for run in everything if run.dataset_id == dataset_id and not run.judged]
-    measured = [run for run in here if _stands_alone(run)]
+    measured = _latest_last([run for run in here if _stands_alone(run)])
     if not names:
-        latest = {run.config_id: run for run in measured}  # oldest first, so the latest stays
+        latest = {run.config_id: run for run in measured}
         arms = [_arm(run.config_id, run, here) for run in latest.values()]
         return sorted(arms, key=lambda arm: (not arm.recorded, arm.name))
     made, reasons = [], []
@@ -85,6 +85,14 @@ def of_dataset(
             next=f"evh runs --dataset-id {dataset_id}; evh run --config ARM --dataset-id {dataset_id}",
         )
     return made
+
+
+def _latest_last(measured: list[Run]) -> list[Run]:
+    """Return runs, oldest first, so that the last of an arm's stands for it.
+
+    A trial over some of the items (``--limit``) never stands for an arm that has run over all of them.
+    """
+    return sorted(measured, key=lambda run: run.extra.get("limit") is None)
 
 
 def _stands_alone(run: Run) -> bool:

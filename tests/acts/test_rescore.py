@@ -171,13 +171,28 @@ def test_own_labels_are_flagged(build: Builder, evh: CommandLine, run_id: str) -
 
 
 def test_a_failed_item_stays_failed(build: Builder, evh: CommandLine) -> None:
-    """An item that got no answer has none now; the rest is scored, and the exit code says so."""
+    """An item that got no answer has none now; the rest is scored, and nothing failed just now."""
     build.run("x", "d", {"one": "alpha", "two": None, "three": "gamma"})
-    outcome = evh("rescore", "--run", "x_20261001T000000Z", "--labels", "d/s", "--json")
-    assert outcome.code == 3
+    outcome = evh.ok("rescore", "--run", "x_20261001T000000Z", "--labels", "d/s", "--json")
     row = outcome.json["runs"][0]
     assert (row["n_errors"], row["n_scored"], row["scores"]["correct"]) == (1, 1, 1.0)
-    assert outcome.json["failed"] == [{"run_id": row["run_id"], "item_id": "two", "error": "failed"}]
+    assert outcome.json["failed"] == []
+
+
+def test_a_second_reference_keeps_the_scores_against_the_first(
+    project: Project, build: Builder, evh: CommandLine
+) -> None:
+    """Each reference has its scores; scoring against one again replaces those alone."""
+    build.run("x", "d", {"one": "alpha", "two": "beta", "three": "gamma"})
+    for tier in ("silver", "gold"):
+        evh.ok(
+            "reference-promote", "--dataset-id", "d", "--labels", "s", "--tier", tier, "--reason", "checked"
+        )
+        evh.ok("rescore", "--run", "x_20261001T000000Z", "--reference", f"{tier}/d")
+        evh.ok("rescore", "--run", "x_20261001T000000Z", "--reference", f"{tier}/d")
+    (arm,) = arms.of_dataset(project, "d")
+    assert [arms.scored_against(run) for run in arm.scored] == ["gold/d", "silver/d"]
+    assert {run.folder for run in arm.scored} == {"runs-rescored", "runs-rescored-gold-d"}
 
 
 def test_a_run_made_elsewhere(project: Project, evh: CommandLine) -> None:

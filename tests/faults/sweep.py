@@ -87,7 +87,8 @@ def run(
     root: Path, words: tuple[str, ...], tracing: list[str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run one command line, under strace when ``tracing`` holds its options."""
-    before = ["strace", "-f", "-qq", *tracing] if tracing else []
+    # Not its children: git, which is asked for the commit, makes as many calls as its index is stale.
+    before = ["strace", "-qq", *tracing] if tracing else []
     return subprocess.run(
         [*before, *command(root, words)],
         env=environment(),
@@ -106,15 +107,11 @@ def points(root: Path, family: Family, log: Path) -> list[Point]:
     )
     counts: dict[str, int] = {}
     found = []
-    main_pid = None
     for line in log.read_text(errors="replace").splitlines():
-        matched = re.match(r"(\d+)\s+(\w+)\((.*)", line)
-        if matched is None or matched.group(2) not in CALLS:
+        matched = re.match(r"(\w+)\((.*)", line)
+        if matched is None or matched.group(1) not in CALLS:
             continue
-        pid, call, rest = matched.groups()
-        main_pid = main_pid or pid
-        if pid != main_pid:
-            continue
+        call, rest = matched.groups()
         counts[call] = counts.get(call, 0) + 1
         if str(root) in rest and not (call == "openat" and "O_CREAT" not in rest and "/data/" not in rest):
             found += [Point(call, counts[call], how) for how in HOWS]

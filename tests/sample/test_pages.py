@@ -21,7 +21,7 @@ class _Tables(HTMLParser):
         self.text: list[str] = []
         self._in_cell = False
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         if tag == "tr":
             self.rows.append([])
         if tag in ("td", "th") and self.rows:

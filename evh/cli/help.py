@@ -1,0 +1,37 @@
+"""``evh help TOPIC``: the guide on the terminal."""
+
+from __future__ import annotations
+
+import click
+
+from evh.cli import common
+from evh.errors import Refusal
+
+
+@common.command("help", example="evh help adapters")
+@click.argument("topic", required=False)
+def help(*, topic: str | None, as_json: bool) -> None:  # noqa: A001 - the command's name
+    """The guide: how to write configs, adapters and label rules. Without a topic, what there is."""
+    from importlib.resources import files
+
+    pages = {
+        page.name.removesuffix(".md"): page.read_text(encoding="utf-8")
+        for page in files("evh").joinpath("guide").iterdir()
+        if page.name.endswith(".md")
+    }
+    if topic is not None and topic not in pages:
+        raise Refusal(
+            "no-such-topic",
+            f"the guide has no page {topic!r}",
+            why=[f"there is {', '.join(sorted(pages))}"],
+            next="evh help",
+        )
+    shown = sorted(pages) if topic is None else [topic]
+    if as_json:
+        common.emit("help", "topics", [{"topic": name, "text": pages[name]} for name in shown])
+    elif topic is None:
+        for name in shown:
+            common.say(f"{name:14} {pages[name].splitlines()[0].lstrip('# ')}")
+        common.next_steps([f"evh help {shown[0]}"])
+    else:
+        common.say(pages[topic].rstrip())
