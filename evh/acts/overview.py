@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import pick
+from evh.acts import pick, steps
 from evh.acts.sheet import Against, Sheet, build_sheet
 from evh.acts.sources import Sources
 from evh.project import baselines, captures, configs, runs
@@ -145,6 +145,7 @@ def overview(project: Project) -> Overview:
         waiting=waiting,
         next=tuple(
             _next(
+                project,
                 lines,
                 capture_lines=capture_lines,
                 all_captures=all_captures,
@@ -231,6 +232,7 @@ def _wrong(sheet: Sheet, sources: Sources) -> tuple[WrongCount, ...]:
 
 
 def _next(
+    project: Project,
     lines: list[DatasetLine],
     *,
     capture_lines: tuple[CaptureLine, ...],
@@ -245,44 +247,65 @@ def _next(
             "evh capture --as CAPTURE --from-file RECORDS.jsonl",
             "evh dataset-create --dataset-id DATASET --from-file ITEMS.csv",
         ]
-    steps = []
+    made = []
     for place in unfinished:
         name = place.rsplit("/", 1)[-1].rsplit("_", 1)[0]
-        steps.append(f"evh run --config {shlex.quote(name)} --resume")
+        made.append(f"evh run --config {shlex.quote(name)} --resume")
     split = {one.parent for one in all_captures}
-    steps += [
+    made += [
         f"evh dataset-from-capture --capture {one.capture_id} --dataset-id {one.capture_id}"
         for one in capture_lines
         if not one.datasets and one.capture_id not in split
     ]
+    here = {one.capture_id for one in all_captures}
     for line in lines:
-        name = line.dataset_id
-        if not line.sets and not line.references:
-            steps.append(f"evh label-sheet --dataset-id {name} --out {name}.csv")
-        if not line.arms:
-            origin = next(iter(_captures_of(sources, name)), None)
-            steps.append(
-                f"evh arm-from-capture --dataset-id {name} --capture {origin} --as production"
-                if origin
-                else f"evh run --config CONFIG --dataset-id {name}"
-            )
-        elif line.against is None and line.sets:
-            steps.append(f"evh rescore --dataset-id {name} --labels {line.sets[0].removeprefix('labels/')}")
-        if line.governed and line.sets and not line.references:
-            steps.append(
-                f"evh reference-promote --dataset-id {name} --labels "
-                f"{line.sets[0].removeprefix('labels/')} --tier silver --reason REASON"
-            )
-        worst = max(line.wrong, key=lambda one: one.n, default=None)
-        if worst is not None and worst.n:
-            steps.append(
-                f"evh inspect --sheet --dataset-id {name} --wrong-against {worst.ref.removeprefix('labels/')}"
-            )
+        made += _next_of(project, line, sources, here)
     if waiting:
-        steps.append("evh picks")
+        made.append("evh picks")
     if any(line.arms for line in lines):
-        steps.append("evh catalog-build")
-    return steps[:8]
+        made.append("evh catalog-build")
+    return list(dict.fromkeys(made))[:8]
+
+
+def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[str]) -> list[str]:
+    """Return what to do next with one dataset; ``here`` are the captures that are in the project."""
+    name = line.dataset_id
+    made = []
+    if not line.sets and not line.references:
+        made.append(steps.label_sheet(name))
+    covered = _by_coverage(line, sources)
+    best = next(iter(covered), None)
+    own = [ref for ref in covered if ref.partition("/")[0] == name]
+    if not line.arms:
+        origin = next((one for one in _captures_of(sources, name) if one in here), None)
+        made.append(
+            steps.recorded_arm(project, name, origin) if origin else steps.run_arm(project, name)
+        )
+    elif line.against is None and own:
+        made.append(f"evh rescore --dataset-id {name} --labels {own[0]}")
+    elif line.against is None and line.references:
+        made.append(f"evh rescore --dataset-id {name} --reference {line.references[0]}")
+    elif line.against is None and best:
+        made.append(steps.promote(name, [best]))
+    # Labels of every item, or of a dataset whose versions are made on purpose, are worth a reference.
+    if best and not line.references and (line.governed or covered[best] == line.n_items):
+        made.append(steps.promote(name, [best]))
+    worst = max(line.wrong, key=lambda one: one.n, default=None)
+    if worst is not None and worst.n:
+        made.append(
+            f"evh inspect --sheet --dataset-id {name} --wrong-against {worst.ref.removeprefix('labels/')}"
+        )
+    return made
+
+
+def _by_coverage(line: DatasetLine, sources: Sources) -> dict[str, int]:
+    """Return the sets that label a dataset, as ``<dataset>/<set>`` → its items that they label, most first."""
+    items = sources.datasets[line.dataset_id].items
+    made = {}
+    for ref in (one.removeprefix("labels/") for one in line.sets):
+        labelled = sources.labelled(sources.sets[ref])
+        made[ref] = sum(item.sha256 in labelled for item in items)
+    return dict(sorted(made.items(), key=lambda pair: -pair[1]))
 
 
 def _captures_of(sources: Sources, dataset_id: str) -> list[str]:

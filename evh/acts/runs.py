@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.project import arms, labels, runs
+from evh.project import arms, configs, datasets, labels, runs
 from evh.project.provenance import Provenance
+from evh.project.shelf import missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,13 +66,18 @@ def listing(
         dataset_id: only those on this dataset.
         config_id: only those of this arm.
         everything: older runs too; else the latest of each arm, dataset and target.
+
+    Raises:
+        Refusal: a dataset or an arm that is not here, and of which there is no run either.
     """
     problems: list[Refusal] = []
+    every = runs.read_all(project, problems)
+    _known(project, every, dataset_id, config_id)
 
     def wanted(run: Run) -> bool:
         return dataset_id in (None, run.dataset_id) and config_id in (None, run.config_id)
 
-    found = [run for run in runs.read_all(project, problems) if wanted(run)]
+    found = [run for run in every if wanted(run)]
     latest = {(run.config_id, run.dataset_id, run.folder, arms.scored_against(run)): run.key for run in found}
     shown = [run for run in found if everything or run.key in set(latest.values())]
     begun = [_unfinished(project, path) for path in runs.unfinished(project)]
@@ -85,6 +91,17 @@ def listing(
         len(found) - len(shown),
         tuple(problems),
     )
+
+
+def _known(project: Project, every: Sequence[Run], dataset_id: str | None, config_id: str | None) -> None:
+    if dataset_id is not None:
+        here = {*datasets.ids(project), *(run.dataset_id for run in every)}
+        if dataset_id not in here:
+            raise missing("dataset", dataset_id, here, next="evh datasets")
+    if config_id is not None:
+        arms_here = {one.config_id for one in configs.read_all(project, [])} | {run.config_id for run in every}
+        if config_id not in arms_here:
+            raise missing("config", config_id, arms_here, next="evh runs")
 
 
 def lines(project: Project, listed: Sequence[Run]) -> list[RunLine]:

@@ -16,7 +16,7 @@ from evh.cli import common
 @click.option("--capture", "capture_id", required=True, metavar="C", help="The capture that was recorded.")
 @click.option("--as", "name", required=True, metavar="NAME", help="The new config's id.")
 @click.option("--like", metavar="CONFIG", help="Take the adapter and the goal of this config.")
-@click.option("--field", metavar="KEY", help="The record's key of the output (default: recorded_output).")
+@click.option("--field", metavar="KEY", help="The record's key of the output (default: the adapter's recorded_output, which reads `output`).")
 def arm_from_capture(
     *,
     dataset_id: str,
@@ -29,6 +29,7 @@ def arm_from_capture(
 ) -> None:
     """Write a config that replays what production recorded, and run it: no call, no warm-up, no cost."""
     from evh.acts import arm_from_capture as act
+    from evh.acts import steps as step
     from evh.cli import run_lines
 
     project = common.project()
@@ -42,8 +43,8 @@ def arm_from_capture(
     if not as_json:
         common.say(f"configs/{plan.path.name}: written")
     steps = [
-        f"evh run --config {name} --dataset-id OTHER",
-        f"evh rescore --run {done.runs[-1].run_id} --labels {dataset_id}/SET",
+        step.score_run(project, dataset_id, done.runs[-1].run_id),
         f"evh inspect --sheet --dataset-id {dataset_id}",
+        *step.other_dataset(project, name, capture_id, dataset_id),
     ]
     run_lines.tell(project, "arm-from-capture", done, as_json=as_json, next_steps=steps, strict=False)

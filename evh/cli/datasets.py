@@ -12,11 +12,12 @@ import click
 from evh.acts import dataset_create as create_act
 from evh.acts import dataset_from_capture as from_capture_act
 from evh.acts import dataset_set as set_act
+from evh.acts import steps as step
 from evh.acts.dataset_create import Flags, Plan, Source
 from evh.cli.common import command, emit, next_steps, project, say, warn
 from evh.cli.table import table
 from evh.project import datasets as shelf
-from evh.project import labels, runs
+from evh.project import captures, labels, runs
 from evh.records import dataset as record
 from evh.records.dataset import VISIBILITIES
 from evh.store.text import one_line, plural
@@ -143,7 +144,7 @@ def _finish(here: Project, name: str, plan: Plan, *, as_json: bool, dry_run: boo
         next_steps(
             [
                 f"evh dataset-items --dataset-id {made.dataset_id}",
-                f"evh label-sheet --dataset-id {made.dataset_id} --out {made.dataset_id}.csv",
+                step.label_sheet(made.dataset_id),
             ]
         )
 
@@ -212,7 +213,7 @@ def datasets(as_json: bool) -> None:
         say("no datasets yet")
         next_steps(
             [
-                "evh dataset-from-capture --capture C --dataset-id D",
+                f"evh dataset-from-capture --capture {_only_capture(here)} --dataset-id D",
                 "evh dataset-create --dataset-id D --from-file FILE",
             ]
         )
@@ -262,6 +263,11 @@ def dataset_items(dataset_id: str, limit: int | None, as_json: bool) -> None:
         say(f"{len(shown):,} of {plural(len(dataset.items), 'item')}; --limit shows more")
     if shown:
         next_steps([f"evh inspect --dataset-id {dataset_id} --item {shlex.quote(shown[0].item_id)}"])
+
+
+def _only_capture(here: Project) -> str:
+    known = captures.ids(here)
+    return known[0] if len(known) == 1 else "C"
 
 
 def _fields(item: Item) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evh.cli import inspect_show
-from evh.cli.common import command, emit, project, warn
+from evh.cli.common import command, emit, next_steps, project, warn
 from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ def inspect(
         click.echo(one_line(say_written), err=as_json)
         if not as_json:
             warn(made.notes)
+            ids = [row.item_id for row in made.rows[: inspect_show.INLINE_IDS]]
+            next_steps(
+                [f"evh inspect --sheet --dataset-id {dataset_id}", *inspect_show.row_commands(dataset_id, ids)]
+            )
             return
     if as_json:
         from evh.cli import sheet_json

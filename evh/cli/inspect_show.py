@@ -6,6 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from evh.acts import steps
 from evh.cli.common import next_steps, say, warn
 from evh.cli.table import DASH, shown, table
 from evh.records import answers
@@ -61,6 +62,7 @@ def show_sheet(
                 ]
                 for row in rows
             ],
+            **_sheet_layout(len(sheet.arms), len(sheet.labels)),
         )
     if len(sheet.rows) > len(rows):
         say(f"and {plural(len(sheet.rows) - len(rows), 'more row')} (--limit N, or --csv FILE for all)")
@@ -76,7 +78,21 @@ def show_sheet(
     warn(sheet.notes)
     if len(rows) > INLINE_IDS:
         say(f"(the commands name the first {INLINE_IDS} rows; filters narrow the rows)")
-    next_steps(_row_commands(sheet.dataset_id, [row.item_id for row in rows[:INLINE_IDS]]))
+    next_steps(row_commands(sheet.dataset_id, [row.item_id for row in rows[:INLINE_IDS]]))
+
+
+def _sheet_layout(n_arms: int, n_labels: int) -> dict[str, list[int]]:
+    """Return what a narrow terminal keeps of a sheet: ids and decisions whole; see `table.table`.
+
+    Production, the first candidate and the first label set go last.
+    """
+    arms = list(range(2, 2 + n_arms))
+    labels = list(range(2 + n_arms, 2 + n_arms + n_labels))
+    winner = 2 + n_arms + n_labels
+    return {
+        "keep": [0, *arms],
+        "drop": [1, *reversed(arms[2:]), *reversed(labels[1:]), winner, winner + 1, *arms[1:2], *labels[:1]],
+    }
 
 
 def show_comparison(made: Comparison, limit: int | None) -> None:
@@ -150,7 +166,7 @@ def show_view(view: ItemView) -> None:
     for arm in view.arms:
         _show_arm(arm)
     warn(view.notes)
-    next_steps(_row_commands(view.dataset_id, [view.item_id]))
+    next_steps(row_commands(view.dataset_id, [view.item_id]))
 
 
 def _show_arm(arm: ItemArm) -> None:
@@ -180,6 +196,8 @@ def _show_footer(sheet: Sheet) -> None:
             ["arm", "against", "metric", "value", "items", "majority", "win rate", "failed", "note"],
             rows,
             right=(3, 4, 5, 6, 7),
+            keep=(0, 1),
+            drop=(5, 6, 2, 7),
         )
 
 
@@ -215,14 +233,14 @@ def _unscored(arm: ArmColumn, errors: int) -> list[object]:
     return [arm.name, None, None, None, None, None, None, errors, "not scored yet"]
 
 
-def _row_commands(dataset_id: str, item_ids: list[str]) -> list[str]:
+def row_commands(dataset_id: str, item_ids: list[str]) -> list[str]:
     """Return the commands for some rows; an id that a terminal cannot show as it is gets none."""
     items = " ".join(f"--item {quoted}" for one in item_ids if (quoted := _quoted(one)))
     if not items:
         return []
     return [
         f"evh pick --dataset-id {dataset_id} {items}",
-        f"evh label-sheet --dataset-id {dataset_id} --out {dataset_id}.csv {items}",
+        steps.label_sheet(dataset_id, items),
     ]
 
 

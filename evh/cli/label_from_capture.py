@@ -44,6 +44,7 @@ def label_from_capture(
 ) -> None:
     """Make a rule set: what recorded outcomes say is right for each item."""
     from evh.acts import label_from_capture as act
+    from evh.acts import steps
     from evh.cli.table import table
 
     project = common.project()
@@ -101,6 +102,6 @@ def label_from_capture(
     common.next_steps(
         [
             f"evh labels --dataset-id {dataset_id}",
-            f"evh rescore --dataset-id {dataset_id} --labels {label_set.ref}",
+            steps.score_labels(project, dataset_id, [label_set.ref]),
         ]
     )

@@ -42,6 +42,7 @@ def label_import(
 ) -> None:
     """Read a filled sheet, or a folder of <item>.txt, as a person's label set."""
     from evh.acts import label_import as act
+    from evh.acts import steps
 
     project = common.project()
     plan = act.plan(
@@ -81,6 +82,6 @@ def label_import(
     common.next_steps(
         [
             f"evh labels --dataset-id {dataset_id}",
-            f"evh rescore --dataset-id {dataset_id} --labels {label_set.ref}",
+            steps.score_labels(project, dataset_id, [label_set.ref]),
         ]
     )

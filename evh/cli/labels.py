@@ -11,6 +11,7 @@ from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
     from evh.acts.labels import LabelsReport, Pair, SetSummary, TaskAgreement
+    from evh.project.find import Project
 
 TOO_FEW = "too few to say"
 
@@ -43,21 +44,34 @@ def labels(dataset_id: str | None, task: str | None, confusion: bool, as_json: b
     if not reports:
         common.say("no dataset yet" if task is None else f"no dataset has a set of the task {task}")
     common.warn(warnings)
-    common.next_steps(_next(reports))
+    common.next_steps(_next(project, reports, confusion=confusion))
 
 
-def _next(reports: list[LabelsReport]) -> list[str]:
-    one = reports[0].dataset_id if len(reports) == 1 else "D"
-    if any(report.tasks for report in reports):
-        return [
-            f"evh labels --dataset-id {one} --confusion",
-            f"evh rescore --dataset-id {one} --labels D/S",
-            f'evh reference-promote --dataset-id {one} --labels S --tier gold --reason "…"',
-        ]
-    return [
-        f"evh label-sheet --dataset-id {one} --out sheet.csv",
-        f"evh label-from-capture --dataset-id {one} --capture C --map rules.yaml --set S",
-    ]
+def _next(project: Project, reports: list[LabelsReport], *, confusion: bool) -> list[str]:
+    from evh.acts import steps
+    from evh.project import captures
+
+    labelled = [report for report in reports if report.tasks]
+    if len(labelled) > 1:
+        return ["evh labels --dataset-id D" + ("" if confusion else " --confusion")]
+    if labelled:
+        (report,) = labelled
+        name = report.dataset_id
+        sets = [one for task in report.tasks for one in task.sets if one.kind == "labels"]
+        made = [f"evh labels --dataset-id {name} --confusion"] if report.tasks[0].pairs and not confusion else []
+        if sets:
+            made.append(steps.score_labels(project, name, [one.ref for one in sets]))
+            if not any(one.kind == "reference" and one.own for task in report.tasks for one in task.sets):
+                made.append(steps.promote(name, [one.ref for one in sets]))
+        return list(dict.fromkeys(made))
+    if not reports:
+        return []
+    name = reports[0].dataset_id if len(reports) == 1 else "D"
+    known = captures.ids(project)
+    capture = known[0] if len(known) == 1 else "C"
+    sheet = steps.label_sheet(name) if len(reports) == 1 else "evh label-sheet --dataset-id D --out sheet.csv"
+    ruled = f"evh label-from-capture --dataset-id {name} --capture {capture} --map RULES.yaml --set SET"
+    return [sheet, ruled] if known else [sheet]
 
 
 def _show(report: LabelsReport, *, confusion: bool) -> None:

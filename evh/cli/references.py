@@ -10,6 +10,7 @@ import click
 from evh.cli import common
 
 if TYPE_CHECKING:
+    from evh.project.find import Project
     from evh.records.reference import Reference
 
 
@@ -45,6 +46,7 @@ def reference_promote(
 ) -> None:
     """Promote chosen labels to a reference set: the only way to make one."""
     from evh.acts import reference_promote as act
+    from evh.acts import steps
 
     project = common.project()
     chosen = list(item_ids) + (act.read_item_ids(items_from) if items_from else [])
@@ -70,7 +72,7 @@ def reference_promote(
     )
     common.warn([*plan.warnings, *([reference.caveat] if reference.caveat else [])])
     common.next_steps(
-        [f"evh rescore --dataset-id {dataset_id} --reference {reference.ref}", "evh references"]
+        [steps.score_reference(project, dataset_id, reference.ref), "evh references"]
     )
 
 
@@ -80,14 +82,17 @@ def references(dataset_id: str | None, as_json: bool) -> None:
     """List reference sets: what each was promoted from, by whom, and why."""
     from evh.cli.table import table
     from evh.errors import Refusal
+    from evh.project import datasets
     from evh.project import references as shelf
+    from evh.project.shelf import missing
 
+    project = common.project()
     problems: list[Refusal] = []
-    found = [
-        one
-        for one in shelf.read_all(common.project(), problems)
-        if dataset_id is None or one.dataset_id == dataset_id
-    ]
+    every = shelf.read_all(project, problems)
+    found = [one for one in every if dataset_id in (None, one.dataset_id)]
+    if dataset_id is not None and not found and not datasets.exists(project, dataset_id):
+        known = {*datasets.ids(project), *(one.dataset_id for one in every)}
+        raise missing("dataset", dataset_id, known, next="evh datasets")
     warnings = [f"{problem.what}: {'; '.join(problem.why)}" for problem in problems]
     if as_json:
         common.emit("references", "references", [_row(one) for one in found], warnings=warnings)
@@ -114,10 +119,26 @@ def references(dataset_id: str | None, as_json: bool) -> None:
         )
     common.warn(warnings)
     common.next_steps(
-        ["evh rescore --dataset-id D --reference TIER/NAME"]
-        if found
-        else ['evh reference-promote --dataset-id D --labels SET --tier gold --reason "…"']
+        [_scored_next(project, found)] if found else [_promoted_next(project, dataset_id)]
     )
+
+
+def _scored_next(project: Project, found: list[Reference]) -> str:
+    from evh.acts import steps
+
+    if len(found) == 1:
+        return steps.score_reference(project, found[0].dataset_id, found[0].ref)
+    return "evh rescore --dataset-id D --reference TIER/NAME"
+
+
+def _promoted_next(project: Project, dataset_id: str | None) -> str:
+    from evh.acts import steps
+    from evh.project import labels
+
+    refs = [ref for ref in labels.refs(project) if dataset_id in (None, ref.partition("/")[0])]
+    owners = {ref.partition("/")[0] for ref in refs}
+    one = dataset_id or (owners.pop() if len(owners) == 1 else "D")
+    return steps.promote(one, refs)
 
 
 def _source_kinds(reference: Reference) -> list[str]:

@@ -37,6 +37,7 @@ def run(
     the others are scored.
     """
     from evh.acts import run as act
+    from evh.acts import steps as step
     from evh.cli import run_lines
     from evh.errors import Refusal
     from evh.project import configs
@@ -69,5 +70,5 @@ def run(
     name = plan.dataset.dataset_id
     steps = [f"evh inspect --sheet --dataset-id {name}", f"evh runs --dataset-id {name}"]
     if plan.target is None:
-        steps.insert(0, f"evh rescore --run {done.runs[-1].run_id} --labels {name}/SET")
+        steps.insert(0, step.score_run(project, name, done.runs[-1].run_id))
     run_lines.tell(project, "run", done, as_json=as_json, next_steps=steps, strict=not config.recorded)

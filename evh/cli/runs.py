@@ -14,10 +14,12 @@ from evh.cli import common
 def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_json: bool) -> None:
     """List runs: what each was scored against, its primary metric, failures, and what has not finished."""
     from evh.acts import runs as act
+    from evh.acts import steps as step
     from evh.cli import run_lines
     from evh.cli.table import table
 
-    found = act.listing(common.project(), dataset_id=dataset_id, config_id=config_id, everything=everything)
+    project = common.project()
+    found = act.listing(project, dataset_id=dataset_id, config_id=config_id, everything=everything)
     warnings = [str(problem) for problem in found.problems]
     if as_json:
         unfinished = [
@@ -41,6 +43,7 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
                 "arm",
                 "dataset",
                 "against",
+                "source",
                 "metric",
                 "value",
                 "scored",
@@ -54,7 +57,8 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
                     line.run.run_id,
                     line.run.config_id,
                     line.run.dataset_id,
-                    run_lines.against(line),
+                    line.run.labels or line.against,
+                    line.source or (line.run.reference_tier if line.against else None),
                     line.run.primary_metric,
                     line.value,
                     line.n_scored,
@@ -65,7 +69,9 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
                 )
                 for line in found.lines
             ],
-            right=(5, 6, 7, 8),
+            right=(6, 7, 8, 9),
+            keep=(0, 2, 3),
+            drop=(10, 1, 8, 9, 7, 4, 2, 5, 11),
         )
     else:
         common.say("no finished run" + (" that matches" if dataset_id or config_id else " yet"))
@@ -80,6 +86,8 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
     common.warn(warnings)
     first = next((line.run.dataset_id for line in found.lines), None)
     steps += (
-        [f"evh inspect --sheet --dataset-id {dataset_id or first}"] if first else ["evh run --config ARM"]
+        [f"evh inspect --sheet --dataset-id {dataset_id or first}"]
+        if first
+        else [step.run_arm(project, dataset_id or "D")]
     )
     common.next_steps(steps)

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evh.store.text import one_line
+from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DASH = "—"
 _UNCUT = 100_000
+_GAP = 2
+_SHORTEST = 12
+"""How narrow a text column may be cut before a column is left out."""
 
 
 def table(
@@ -21,6 +24,8 @@ def table(
     rows: Sequence[Sequence[object]],
     *,
     right: Sequence[int] = (),
+    keep: Sequence[int] = (),
+    drop: Sequence[int] = (),
     width: int | None = None,
 ) -> None:
     """Print rows under headers.
@@ -29,10 +34,13 @@ def table(
         headers: one a column.
         rows: one value a column; None is shown as "—", a float is shown to three decimals.
         right: the positions of the columns that are aligned right (numbers).
+        keep: the positions of the columns that are never cut: ids.
+        drop: the positions of the columns that may be left out, the first to go first. One is left out where
+            the others would have to be cut too short; a last line names what was left out.
         width: how many cells wide a line may be; the terminal's width by default. Where the table is wider,
-            its text columns are cut; on a pipe nothing is cut.
+            its text columns are cut; on a pipe nothing is cut and nothing is left out.
     """
-    for line in lines(headers, rows, right=right, width=width):
+    for line in lines(headers, rows, right=right, keep=keep, drop=drop, width=width):
         click.echo(line)
 
 
@@ -41,6 +49,8 @@ def lines(
     rows: Sequence[Sequence[object]],
     *,
     right: Sequence[int] = (),
+    keep: Sequence[int] = (),
+    drop: Sequence[int] = (),
     width: int | None = None,
 ) -> list[str]:
     """Return the lines of a table; see `table`. No text is read as markup."""
@@ -53,21 +63,23 @@ def lines(
     limit = width if width is not None else _terminal_width()
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     cells = [[shown(value) for value in row] for row in rows]
-    for at, head in enumerate(headers):
-        # A number that is cut says something else, so only texts give way.
-        number = max(len(str(head)), *(len(row[at]) for row in cells)) if cells else len(str(head))
+    # A number or an id that is cut says something else, so only texts give way.
+    whole = {*right, *keep}
+    shown_at = _fitting(headers, cells, whole, drop, limit)
+    for at in shown_at:
+        head = str(headers[at])
         made.add_column(
-            Text(str(head)),
+            Text(head),
             justify="right" if at in right else "left",
-            no_wrap=at in right,  # rich narrows the others first
-            min_width=number if at in right else min(len(str(head)), 8),
+            no_wrap=at in whole,  # rich narrows the others first
+            min_width=_widest(head, cells, at) if at in whole else min(len(head), 8),
         )
     for row in cells:
-        made.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in row))
+        made.add_row(*(Text(row[at], no_wrap=True, overflow="ellipsis") for at in shown_at))
     sink = StringIO()
     console = Console(file=sink, width=limit or _UNCUT, color_system=None, legacy_windows=False, emoji=False)
     console.print(made)
-    return [line.rstrip() for line in sink.getvalue().splitlines()]
+    return [line.rstrip() for line in sink.getvalue().splitlines()] + _left_out(headers, shown_at)
 
 
 def shown(value: object) -> str:
@@ -81,6 +93,38 @@ def shown(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return one_line(str(value))
+
+
+def _widest(head: str, cells: Sequence[Sequence[str]], at: int) -> int:
+    """Return how many cells of a terminal a column takes."""
+    from rich.cells import cell_len
+
+    return max([cell_len(head), *(cell_len(row[at]) for row in cells)])
+
+
+def _fitting(
+    headers: Sequence[str], cells: Sequence[Sequence[str]], whole: set[int], drop: Sequence[int], limit: int
+) -> list[int]:
+    """Return the positions of the columns that are shown; see `table` for ``drop``. No limit shows all."""
+    widest = [_widest(str(head), cells, at) for at, head in enumerate(headers)]
+    least = [
+        wide if at in whole else min(wide, max(len(str(headers[at])), _SHORTEST))
+        for at, wide in enumerate(widest)
+    ]
+    kept = list(range(len(headers)))
+    for at in drop:
+        if not limit or sum(least[one] for one in kept) + _GAP * (len(kept) - 1) <= limit:
+            break
+        kept.remove(at)
+    return kept
+
+
+def _left_out(headers: Sequence[str], shown_at: Sequence[int]) -> list[str]:
+    """Return the line that names the columns left out, or none."""
+    names = [one_line(str(head)) for at, head in enumerate(headers) if at not in shown_at]
+    if not names:
+        return []
+    return [f"{plural(len(names), 'column')} left out: {', '.join(names)}; --json has all"]
 
 
 def _terminal_width() -> int:

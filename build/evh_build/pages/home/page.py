@@ -60,7 +60,7 @@ class Context(Frame):
 
     Attributes:
         counts: how many there are of each noun.
-        cards: the datasets, the newest first.
+        cards: the datasets, those that something is said of first, the newest first.
         waiting: what waits for a person.
         problems: records that could not be read.
         most_items: how many items a finding lists before it links to the sheet.
@@ -75,7 +75,8 @@ class Context(Frame):
 
 def make(source: Source) -> Iterator[Leaf]:
     """Give the one page. It comes last of all: by then every record that is read was read."""
-    cards = tuple(_card(source, name) for name in _newest_first(source))
+    found = [_card(source, name) for name in _newest_first(source)]
+    cards = tuple(sorted(found, key=lambda card: not (card.findings or card.group)))
     yield Leaf(
         urls.HOME,
         Context(

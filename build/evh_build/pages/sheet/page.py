@@ -60,6 +60,14 @@ class ArmCell:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelCell:
+    """What one set says of the item, and whether the first arm is wrong by it."""
+
+    text: str | None
+    against: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SheetRow:
     """One item's row."""
 
@@ -69,7 +77,7 @@ class SheetRow:
     preview: str
     fields: tuple[str | None, ...]
     cells: tuple[ArmCell, ...]
-    labels: tuple[str | None, ...]
+    labels: tuple[LabelCell, ...]
     winners: str
     signals: Signals
     kinds: tuple[str, ...]
@@ -217,7 +225,10 @@ def _row(source: Source, sheet: Sheet, row: Row, places: tuple[int | None, ...])
         preview=_cut(row.preview) or "",
         fields=tuple(_field(row.fields.get(name)) for name in shown_fields),
         cells=tuple(cells),
-        labels=tuple(None if text is None else _cut(shown(text)) for text in row.labels),
+        labels=tuple(
+            LabelCell(None if text is None else _cut(shown(text)), column.ref in row.signals.wrong)
+            for column, text in zip(sheet.labels, row.labels, strict=True)
+        ),
         winners=_winners(row, len(sheet.arms)),
         signals=row.signals,
         kinds=_kinds(row),
