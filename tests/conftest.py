@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evh.project.find import Project
+from tests.schema import check
 
 NOW = "2026-11-01T08:02:32Z"
 
@@ -75,6 +76,7 @@ class CommandLine:
         """Run one command line that must be refused with ``code``; return what it told."""
         outcome = self(*words, "--json")
         assert outcome.code == 1, f"{words} exited {outcome.code}, not 1:\n{outcome.out}\n{outcome.err}"
+        check(outcome.json, "refused")
         assert outcome.json["refused"]["code"] == code, outcome.out
         return outcome
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import traceback
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +12,14 @@ import jinja2
 import jinja2.meta
 from markupsafe import Markup, escape
 
+from evh.errors import Refusal
 from evh.store.hashing import sha256_text
 from evh.store.text import plural
 from evh_build.text import visible
 from evh_build.urls import ABOUT, ARMS, CAPTURES, DATASETS, HOME, LABELS, REFERENCES, RUNS, href, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from evh_build.page import Leaf
@@ -59,24 +62,54 @@ class Renderer:
     def render(self, name: str, leaf: Leaf) -> bytes:
         """Return a page's bytes."""
         values = {field.name: getattr(leaf.context, field.name) for field in fields(leaf.context)}
-        template = self._environment.get_template(f"pages/{name}.html")
-        text = template.render(
-            **values,
-            root=root_of(leaf.path),
-            project=self._project,
-            asset=self._assets,
-            navigation=NAVIGATION,
-            about=ABOUT,
-        )
+        with _told(f"pages/{name}.html"):
+            text = self._environment.get_template(f"pages/{name}.html").render(
+                **values,
+                root=root_of(leaf.path),
+                project=self._project,
+                asset=self._assets,
+                navigation=NAVIGATION,
+                about=ABOUT,
+            )
         return text.encode("utf-8")
 
     def closure(self, name: str) -> str:
         """Return the digest of a page's template and of every template that it leads to."""
         if name not in self._closures:
-            texts = sources(self._environment, f"pages/{name}.html")
+            with _told(f"pages/{name}.html"):
+                texts = sources(self._environment, f"pages/{name}.html")
             told = "".join(f"{one}\0{text}\0" for one, text in sorted(texts.items()))
             self._closures[name] = sha256_text(f"{told}{self._project}\0{sorted(self._assets.items())}")
         return self._closures[name]
+
+
+@contextlib.contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Turn what a template raises into a Refusal: a project may bring templates of its own."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except Exception as error:
+        raise Refusal(
+            "bad-template",
+            f"the template {name} cannot be rendered",
+            why=[f"{_place(error, name)}: {error}"],
+            next="mend it in site_templates/, or remove it there to use the bundled one",
+        ) from error
+
+
+def _place(error: Exception, name: str) -> str:
+    """Return the template and line that an error comes from."""
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return f"{error.name or name}: line {error.lineno}"
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".html")
+    ]
+    if not frames:
+        return name
+    parts = frames[-1].filename.replace("\\", "/").split("/site_templates/")
+    return f"{parts[-1].split('/_site_templates/')[-1]}: line {frames[-1].lineno}"
 
 
 def environment(folders: Sequence[Path]) -> jinja2.Environment:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import draw, scrub
+from evh.acts.record_keys import collapsed, keys_told
 from evh.adapters import loader
 from evh.errors import Refusal
 from evh.project import captures
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 SHOWN_IDS = 20
 SCRUB_MAP = "scrub-map.jsonl"
+NO_RECORD_ID = "it has no record_id (the adapter's hook record_id(record) can name it)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +117,16 @@ def plan(
 
     taken = read_each(range(len(raw)), take, problems)
     reasons = [reason for problem in problems for reason in problem.why]
-    reasons += _doubled(raw, taken, file.name)
+    reasons = collapsed(reasons + _doubled(raw, taken, file.name))
     if reasons:
+        no_id = any(NO_RECORD_ID in reason for reason in reasons)
         raise Refusal(
             "bad-records",
             f"{file.name} holds records that cannot be captured",
-            why=reasons,
-            next="mend the records, or the record_id and ts hooks of the adapter",
+            why=[*([f"{file.name}: {keys_told(raw, adapter)}"] if no_id else []), *reasons],
+            next="write record_id(record) in an adapter and name it with --adapter: evh help adapters"
+            if no_id
+            else "mend the records, or the record_id and ts hooks of the adapter",
         )
     chosen, n_known, updated = _continue(adapter, taken, known, with_updates=asked.with_updates)
     sample: dict[str, Any] | None = None
@@ -267,7 +272,7 @@ def _take(
     read = raw if scrubber is None else scrubber.scrub(raw)
     record_id = adapter.record_id(read, place)
     if record_id is None:
-        raise _bad(f"{place}: it has no record_id (the adapter's hook record_id(record) can name it)")
+        raise _bad(f"{place}: {NO_RECORD_ID}")
     if any(unicodedata.category(char) in {"Cc", "Cs"} for char in record_id):
         raise _bad(f"{place}: its record_id {record_id!r} holds a control character")
     if scrubber is not None and adapter.record_id(raw, place) != record_id:

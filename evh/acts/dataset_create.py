@@ -176,7 +176,12 @@ def assemble(
             next="remove the copies, or keep them with --allow-duplicates" if only_twins else f"mend {name}",
         )
     if not drafts:
-        raise Refusal("no-items", f"{name} holds no items", why=[f"{name}: a dataset has at least one item"])
+        raise Refusal(
+            "no-items",
+            f"{name} holds no items",
+            why=[f"{name}: a dataset has at least one item"],
+            next="name a source that holds texts",
+        )
     dataset = replace(
         Dataset(
             dataset_id=dataset_id,
@@ -219,7 +224,12 @@ def _of_folder(folder: Path, reasons: list[str]) -> tuple[list[Draft], int]:
     No link is followed: one is a reason to refuse.
     """
     if not folder.is_dir():
-        raise Refusal("cannot-read", f"cannot read {folder}", why=[f"{folder}: no such folder"])
+        raise Refusal(
+            "cannot-read",
+            f"cannot read {folder}",
+            why=[f"{folder}: no such folder"],
+            next="name a folder that is there with --source-dir",
+        )
     drafts = []
     hidden = 0
     for at, below, names in os.walk(folder):

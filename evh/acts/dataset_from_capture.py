@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evh.acts.capture import adapter_of
 from evh.acts.dataset_create import Draft, Flags, Plan, assemble, commit
+from evh.acts.record_keys import keys_told
 from evh.errors import Refusal
 from evh.project import captures, datasets
 from evh.project.shelf import read_each
@@ -40,9 +41,20 @@ def plan(
     Raises:
         Refusal: an existing dataset; a hook that fails; doubled or impossible ids; equal bytes. All at once.
     """
+    refused: list[Refusal] = []
+    found = read_each([capture_id], lambda one: captures.read(project, one), refused)
     if datasets.exists(project, dataset_id):
-        raise datasets.already(dataset_id)
-    capture = captures.read(project, capture_id)
+        refused.append(datasets.already(dataset_id))
+    if len(refused) == 1:
+        raise refused[0]
+    if refused:
+        raise Refusal(
+            "cannot-make-dataset",
+            f"the dataset {dataset_id!r} cannot be made of {capture_id!r}",
+            why=[f"{one.what}: {reason}" for one in refused for reason in one.why],
+            next="; ".join(one.next for one in refused if one.next),
+        )
+    capture = found[0]
     hooks = adapter_of(project, capture, adapter)
 
     def draft(row: Record) -> Draft | None:
@@ -62,7 +74,15 @@ def plan(
         return Draft(item_id, data, place, hooks.fields(row, place), lineage)
 
     problems: list[Refusal] = []
-    drafts = read_each(captures.records(project, capture), draft, problems)
+    stored = captures.records(project, capture)
+    drafts = read_each(stored, draft, problems)
+    if not problems and not any(drafts):
+        raise Refusal(
+            "no-items",
+            f"captures/{capture_id} holds no items",
+            why=[f"captures/{capture_id}: {keys_told(stored, hooks)}"],
+            next="write item(record) in an adapter and name it with --adapter: evh help adapters",
+        )
     made = assemble(
         project,
         dataset_id,

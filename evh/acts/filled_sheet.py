@@ -170,7 +170,7 @@ class _Reader:
             self._reading.n_empty += 1
             return
         item = self._item(row, item_id, place)
-        answers = [self._answer(one, place) for one in (label, *also)]
+        answers = [self._answer(one, f"{place}: {item_id}") for one in (label, *also)]
         if item is None or any(one is None for one in answers) or not self._unchanged(row, item, place):
             return
         text = canonical(one for one in answers if one is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -85,17 +86,19 @@ class Plan:
     kept: tuple[str, ...] = ()
 
 
-def plan(root: Path, *, name: str | None = None, sample: str | None = None) -> Plan:
+def plan(root: Path, *, name: str | None = None, sample: str | None = None, named: str = ".") -> Plan:
     """Return what a new project in ``root`` would hold.
 
     Args:
         root: the folder; made when it is missing.
         name: the project's name; a sample brings its own.
         sample: a sample to copy, one of `samples.NAMES`.
+        named: the folder as the user wrote it, for the way out of a refusal.
 
     Raises:
         Refusal: ``root`` has a ``data/`` or other settings already, no name, no such sample.
     """
+    again = "evh init " + ("" if named == "." else f"{shlex.quote(named)} ")
     reasons = []
     if (root / "data").exists() or (root / "data").is_symlink():
         reasons.append(f"{root / 'data'}: it exists")
@@ -106,18 +109,19 @@ def plan(root: Path, *, name: str | None = None, sample: str | None = None) -> P
             "existing-project",
             f"{root} cannot become a new project",
             why=reasons,
-            next="choose an empty folder: evh init DIR --name NAME",
+            next=f"evh {'' if named == '.' else f'-C {shlex.quote(named)} '}overview shows what is there; "
+            "or choose another folder: evh init DIR --name NAME",
         )
     if name is None and sample is None:
         raise Refusal(
-            "no-name", "a project needs a name", why=["--name: not given"], next="evh init --name NAME"
+            "no-name", "a project needs a name", why=["--name: not given"], next=f"{again}--name NAME"
         )
     if name is not None and (not name.strip() or len(name) > NAME_LENGTH or not name.isprintable()):
         raise Refusal(
             "bad-name",
             "that cannot be a project's name",
             why=[f"{name!r}: one line of 1 to {NAME_LENGTH} printable characters"],
-            next="evh init --name NAME",
+            next=f"{again}--name NAME",
         )
     found = samples.find(sample) if sample else None
     settings = found.settings() if found else b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from evh.records.capture import Capture, Record
     from evh.records.dataset import Dataset, Item
     from evh.records.rules import Match, Rule, Rules
+
+KINDS_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def plan(
     counts = tuple(_count(rule, found, texts) for rule in rules.rules)
     n_in_conflict = sum(item.item_id not in texts for item in dataset.items if item.sha256 in conflicts)
     if not texts:
-        raise _nothing(dataset, capture_id, found, counts, n_in_conflict)
+        raise _nothing(dataset, capture_id, found, [*_told(counts), reader.outcomes_seen()], n_in_conflict)
     made = LabelSet(
         dataset_id=dataset_id,
         set=name,
@@ -171,7 +174,7 @@ def plan(
         n_no_record=sum(item.item_id not in found for item in dataset.items),
         n_no_rule=sum(not _answered(found[key]) for key in found),
         n_in_conflict=n_in_conflict,
-        warnings=_warnings(counts, conflicts, accept_conflicts=accept_conflicts),
+        warnings=_warnings(counts, conflicts, reader.outcomes_seen(), accept_conflicts=accept_conflicts),
     )
 
 
@@ -195,6 +198,7 @@ class _Reader:
         self._by_id: dict[str, Record] = {}
         self._by_sha: dict[str, list[Record]] = {}
         self._shas: dict[str, str] = {}
+        self._kinds: Counter[str] = Counter()
         for row in captures.records(project, capture):
             text = self._adapter.item(row, self._place(row))
             if text is None:
@@ -225,12 +229,21 @@ class _Reader:
                 why=reasons,
                 next="mend ts() or outcomes() in the adapter: a time is 2026-11-01T08:02:32Z, or a day",
             )
+        self._kinds.update(one["kind"] for fact in facts.values() for one in fact.outcomes)
         applied = {record_id: record.apply(rules, one) for record_id, one in facts.items()}
         return {
             item_id: [(str(row["record_id"]), applied[str(row["record_id"])]) for row in rows]
             for item_id, rows in records.items()
             if rows
         }
+
+    def outcomes_seen(self) -> str:
+        """Return which kinds of outcomes the items' records have, once `matches` has read them."""
+        kinds = ", ".join(f"{kind} ({n:,})" for kind, n in self._kinds.most_common(KINDS_SHOWN))
+        more = f" and {len(self._kinds) - KINDS_SHOWN} more" if len(self._kinds) > KINDS_SHOWN else ""
+        return (
+            f"the records' outcomes are of the kinds {kinds}{more}" if kinds else "no record has an outcome"
+        )
 
     def _of(self, item: Item) -> Sequence[Record]:
         record_id = str(item.lineage.get("record_id") or "")
@@ -340,11 +353,11 @@ def _count(rule: Rule, found: _Found, texts: Mapping[str, bytes]) -> RuleCount:
 
 
 def _nothing(
-    dataset: Dataset, capture_id: str, found: _Found, counts: Sequence[RuleCount], n_in_conflict: int
+    dataset: Dataset, capture_id: str, found: _Found, told: Sequence[str], n_in_conflict: int
 ) -> Refusal:
     missing = plural(len(dataset.items) - len(found), "item")
     why = [f"{missing} of {len(dataset.items)} without a record in captures/{capture_id}"]
-    why += [f"rule {one.name}: matches {plural(one.n_matched, 'record')}" for one in counts]
+    why += told
     if n_in_conflict:
         why.append(
             f"{plural(n_in_conflict, 'item')} of equal bytes with different answers: --conflicts accept"
@@ -357,10 +370,14 @@ def _nothing(
     )
 
 
+def _told(counts: Sequence[RuleCount]) -> list[str]:
+    return [f"rule {one.name}: matches {plural(one.n_matched, 'record')}" for one in counts]
+
+
 def _warnings(
-    counts: Sequence[RuleCount], conflicts: Mapping[str, Sequence[str]], *, accept_conflicts: bool
+    counts: Sequence[RuleCount], conflicts: Mapping[str, Sequence[str]], seen: str, *, accept_conflicts: bool
 ) -> tuple[str, ...]:
-    made = [f"rule {one.name} matched no record" for one in counts if not one.n_matched]
+    made = [f"rule {one.name} matched no record; {seen}" for one in counts if not one.n_matched]
     preceding = sum(one.n_preceding for one in counts)
     if preceding:
         timed = sum(one.n_timed for one in counts)

@@ -13,7 +13,7 @@ from evh.records import sheet_key
 from evh.records.labelset import LabelItem, LabelSet
 from evh.store import spreadsheet, strict
 from evh.store.hashing import sha256, sha256_text
-from evh.store.names import check_id, possible_stems
+from evh.store.names import check_id, item_stem, possible_stems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,7 +129,7 @@ def plan(
         n_of=len(dataset.items),
         n_empty=reading.n_empty,
         n_comments=reading.n_comments,
-        warnings=tuple(reading.warnings),
+        warnings=(*([] if key or source.is_dir() else [_no_key(source)]), *reading.warnings),
     )
 
 
@@ -145,6 +145,14 @@ def _key(source: Path, key_path: Path | None) -> SheetKey | None:
         beside = source.with_suffix(".key.json")
         path = beside if beside.is_file() else None
     return None if path is None else sheet_key.parse(strict.read_object(path), path)
+
+
+def _no_key(source: Path) -> str:
+    return (
+        f"read without a key ({source.with_suffix('.key.json').name} is not beside it, no --key is given): "
+        "not known are which rows a draw chose and what was proposed and hidden; choices are only those of "
+        "the header, and an item's text is checked only where the sheet shows it"
+    )
 
 
 def _refuse_other_sheet(key: SheetKey, dataset_id: str, task: str | None, source: Path) -> None:
@@ -222,7 +230,7 @@ def _stems(dataset: Dataset) -> dict[str, str]:
     """Return stem → item id; our own stem of an item wins over the raw id of another."""
     made: dict[str, str] = {}
     for item in dataset.items:
-        for stem in possible_stems(item.item_id)[1:]:
+        for stem in possible_stems(item.item_id):
             made.setdefault(stem, item.item_id)
-    made.update({possible_stems(item.item_id)[0]: item.item_id for item in dataset.items})
+    made.update({item_stem(item.item_id): item.item_id for item in dataset.items})
     return made

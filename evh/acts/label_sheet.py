@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evh.acts.label_selection import decisions, propose, select
+from evh.acts.steps import free_sheet
 from evh.errors import Refusal
 from evh.project import datasets
 from evh.records import sheet_key
@@ -71,6 +72,7 @@ class Options:
     choices: tuple[str, ...] = ()
     guideline_path: Path | None = None
     task: str | None = None
+    blind: bool = False
 
 
 def plan(project: Project, dataset_id: str, out: Path, options: Options) -> Plan:
@@ -130,10 +132,12 @@ def plan(project: Project, dataset_id: str, out: Path, options: Options) -> Plan
         task=task,
         seed=options.seed,
         choices=options.choices,
-        selection=chosen.record,
+        selection={**chosen.record, "blind": True} if options.blind else chosen.record,
         guideline=guideline,
     )
-    columns = _columns(chosen.items, asked, options.choices, proposed=options.propose is not None)
+    columns = _columns(
+        chosen.items, [] if options.blind else asked, options.choices, proposed=options.propose is not None
+    )
     rows = [_guideline_row(guideline, len(columns))] if guideline else []
     rows += [
         _row(item, cells[item.item_id], asked, proposals.get(item.item_id), columns) for item in chosen.items
@@ -249,6 +253,8 @@ def _refuse_options(out: Path, options: Options) -> None:
         reasons.append(f"{out}: the sheet's name ends in .csv")
     if options.items == "disagree" and len(options.runs) < 2:
         reasons.append("--items disagree: name two arms or more: --runs A,B")
+    if options.blind and options.propose is not None:
+        reasons.append("--blind: it shows no proposal; --propose with --hide-share 1 keeps them in the key")
     if options.hide_share and options.propose is None:
         reasons.append("--hide-share: there is no proposal to hide without --propose")
     if not 0 <= options.hide_share <= 1:
@@ -273,7 +279,8 @@ def _exists(out: Path) -> Refusal:
         "existing-file",
         f"{out} is there already",
         why=[f"{out}: somebody may have filled it"],
-        next="choose another --out, or move the sheet and its key away",
+        next=f"choose another --out, such as {free_sheet(str(out.with_suffix('')))}, "
+        "or move the sheet and its key away",
     )
 
 

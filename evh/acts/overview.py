@@ -278,9 +278,7 @@ def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[st
     own = [ref for ref in covered if ref.partition("/")[0] == name]
     if not line.arms:
         origin = next((one for one in _captures_of(sources, name) if one in here), None)
-        made.append(
-            steps.recorded_arm(project, name, origin) if origin else steps.run_arm(project, name)
-        )
+        made.append(steps.recorded_arm(project, name, origin) if origin else steps.run_arm(project, name))
     elif line.against is None and own:
         made.append(f"evh rescore --dataset-id {name} --labels {own[0]}")
     elif line.against is None and line.references:
@@ -299,7 +297,7 @@ def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[st
 
 
 def _by_coverage(line: DatasetLine, sources: Sources) -> dict[str, int]:
-    """Return the sets that label a dataset, as ``<dataset>/<set>`` → its items that they label, most first."""
+    """Return the sets on a dataset, as ``<dataset>/<set>`` → its items that they label, most first."""
     items = sources.datasets[line.dataset_id].items
     made = {}
     for ref in (one.removeprefix("labels/") for one in line.sets):

@@ -123,8 +123,9 @@ def plan(project: Project, dataset_id: str, item_ids: Sequence[str], change: Cha
         reasons.append("--drop takes the pick off the list: it goes with neither --for, --tag nor --note")
     if reasons:
         raise Refusal(code, "nothing was picked", why=reasons, next=next_step)
-    lines = _lines(project, dataset, wanted, change, picks.read_state(project))
-    return Plan(dataset_id, change, lines, tuple(_warnings(project, lines)))
+    state = picks.read_state(project)
+    lines = _lines(project, dataset, wanted, change, state)
+    return Plan(dataset_id, change, lines, (*_replaced(lines, state), *_warnings(project, lines)))
 
 
 def commit(project: Project, plan: Plan) -> Result:
@@ -223,6 +224,19 @@ def _capture(lineage: Mapping[str, object]) -> str | None:
     return str(lineage["capture"]) if lineage.get("capture") else None
 
 
+def _replaced(lines: Sequence[Pick], state: Mapping[tuple[str, str], Pick]) -> list[str]:
+    """Return a sentence for each pick that loses a target: ``--for`` names all of them."""
+    made = []
+    for line in lines:
+        old = state.get(line.key)
+        if old is None or old.op == "drop" or line.op == "drop":
+            continue
+        lost = [name for name in old.targets if name not in line.targets]
+        if lost:
+            made.append(f"{line.item_id}: no longer for {', '.join(lost)} (--for replaces the targets)")
+    return made
+
+
 def _warnings(project: Project, lines: Sequence[Pick]) -> list[str]:
     made = []
     for name in dict.fromkeys(target for line in lines for target in line.targets):
@@ -232,7 +246,11 @@ def _warnings(project: Project, lines: Sequence[Pick]) -> list[str]:
         held = {item.sha256 for item in datasets.read(project, name).items}
         already = [line.item_id for line in lines if name in line.targets and line.sha256 in held]
         if already:
-            made.append(f"{name} holds these bytes already: {', '.join(already[:5])}")
+            more = f" and {len(already) - 5} more" if len(already) > 5 else ""
+            made.append(
+                f"{name} holds these bytes already, so picking them for it adds nothing: "
+                f"{', '.join(already[:5])}{more}"
+            )
     return made
 
 

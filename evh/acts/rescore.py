@@ -110,7 +110,7 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
     for number, job in enumerate(plan.jobs, start=1):
         if job.run.key not in stored:
             rows = runs.predictions(project, job.run)
-            stored[job.run.key] = rows, runs.outputs(project, job.run, rows)
+            stored[job.run.key] = rows, runs.outputs(project, job.run, rows, verify=True)
         rows, outputs = stored[job.run.key]
         name = job.dataset.dataset_id
         if job.adapter.reads_source and name not in sources:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evh.acts import scoring
+from evh.acts import misspelt, scoring
 from evh.adapters import loader, providers
 from evh.errors import Refusal
 from evh.project import configs, datasets, fingerprint, labels, runs
@@ -90,6 +90,7 @@ def plan(
     Raises:
         Refusal: with every reason why the arm cannot run.
     """
+    misspelt.refuse(project, config)
     wanted = dataset_id or config.dataset_id
     if not wanted:
         raise Refusal(
@@ -272,6 +273,15 @@ def _prompt(project: Project, config: Config) -> dict[str, Any]:
 def _refuse_unrecorded(
     config: Config, dataset: Dataset, items: tuple[Item, ...], provider: providers.Recorded
 ) -> None:
+    reasons = provider.missing_outputs()
+    if reasons:
+        raise Refusal(
+            "not-recorded",
+            f"no record of {config.params.get('capture')!r} holds what production answered",
+            why=reasons,
+            next="name the key that holds it (evh arm-from-capture --field KEY, params.field in the config), "
+            "or write recorded_output in an adapter: evh help adapters",
+        )
     if not any(provider.records_of(item) for item in items):
         raise Refusal(
             "nothing-recorded",

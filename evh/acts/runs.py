@@ -99,7 +99,9 @@ def _known(project: Project, every: Sequence[Run], dataset_id: str | None, confi
         if dataset_id not in here:
             raise missing("dataset", dataset_id, here, next="evh datasets")
     if config_id is not None:
-        arms_here = {one.config_id for one in configs.read_all(project, [])} | {run.config_id for run in every}
+        arms_here = {one.config_id for one in configs.read_all(project, [])} | {
+            run.config_id for run in every
+        }
         if config_id not in arms_here:
             raise missing("config", config_id, arms_here, next="evh runs")
 
@@ -118,7 +120,7 @@ def _line(run: Run, sets: Mapping[str, LabelSet], provenance: Provenance) -> Run
         run=run,
         against=arms.scored_against(run),
         source=label_set.kind if label_set else None,
-        value=run.scores.get(run.primary_metric or ""),
+        value=run.scores.get(run.shown_metric or ""),
         n_scored=n_scored if isinstance(n_scored, int) else None,
         own=provenance.own_labels(run),
         fitted=provenance.fitted_here(run),

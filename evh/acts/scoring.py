@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from evh.adapters.hooks import ScoredRow
 from evh.errors import Refusal
 from evh.measure.numbers import mean
-from evh.project import labels, references
+from evh.project import labels, references, runs
 from evh.project.shelf import read_each
 from evh.records.run import Prediction
 from evh.store.hashing import sha256_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OUTPUT_SHA = "_output_sha256"
+OUTPUT_SHA = runs.OUTPUT_SHA
 """The hidden key of a row that names its output's bytes: what a resumed run trusts."""
 EXTRA = "_extra"
 """The hidden key of a row that keeps the metrics a system gave itself, for when it is scored again."""
@@ -126,6 +126,7 @@ def target_of_reference(project: Project, dataset: Dataset, ref: str) -> Target:
             next=f"evh references; evh reference-promote --dataset-id {dataset.dataset_id} …",
         )
     raw = references.raw_texts(project, reference)
+    references.check_digest(reference, raw)
     texts = references.texts(project, reference)
     if reference.items:
         joined = _joined(

@@ -296,6 +296,11 @@ def _new_vs(dataset: Dataset, sources: Sources, named: str | None, asked: _Asked
     return named
 
 
+def _fields_told(dataset: Dataset, names: Sequence[str]) -> str:
+    told = f"the fields {', '.join(sorted(names))}" if names else "no fields"
+    return f"{dataset.dataset_id}: its items have {told}"
+
+
 def _where(dataset: Dataset, text: str, asked: _Asked) -> Where | None:
     names = sorted({name for item in dataset.items for name in item.fields}, key=len, reverse=True)
     for name in names:
@@ -308,6 +313,11 @@ def _where(dataset: Dataset, text: str, asked: _Asked) -> Where | None:
         )
     else:
         asked.refusals.append(
-            Refusal("bad-where", "--where takes FIELD:VALUE", why=[f"--where {text}: it has no ':'"])
+            Refusal(
+                "bad-where",
+                "--where takes FIELD:VALUE",
+                why=[f"--where {text}: it has no ':'", _fields_told(dataset, names)],
+                next=f"write --where {min(names, default='FIELD')}:VALUE",
+            )
         )
     return None

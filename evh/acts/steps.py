@@ -44,17 +44,23 @@ def ran(project: Project, dataset_id: str) -> bool:
     for folder in runs.folder_names(project):
         for path in folders(runs.place_of(project, folder)):
             if (path / runs.METRICS).exists():
-                found = read_each([path], lambda one, at=folder: runs.read_path(project, at, one), [])
+                found = read_each([(folder, path)], lambda key: runs.read_path(project, *key), [])
                 if found and found[0].dataset_id == dataset_id and not found[0].judged:
                     return True
     return False
 
 
 def run_arm(project: Project, dataset_id: str, labels_ref: str = "") -> str:
-    """Return the command that runs an arm on a dataset; where there is no config, the guide on writing one."""
+    """Return the command that runs an arm on a dataset.
+
+    Where there is no config, production's own decisions are the first arm; without records, the guide.
+    """
     known = [config.config_id for config in configs.read_all(project, [])]
     if not known:
-        return "evh help configs"
+        of = read_each([dataset_id], lambda one: datasets.read(project, one), [])
+        origins = (str(item.lineage.get("capture") or "") for one in of for item in one.items)
+        origin = next((one for one in origins if one and captures.exists(project, one)), None)
+        return recorded_arm(project, dataset_id, origin) if origin else "evh help configs"
     line = f"evh run --config {known[0] if len(known) == 1 else 'CONFIG'} --dataset-id {dataset_id}"
     return f"{line} --labels {labels_ref}" if labels_ref else line
 

@@ -90,6 +90,8 @@ def check_references(found: Findings) -> None:
         raw = found.attempt(place, references.raw_texts, project, reference)
         if raw is not None and reference.n_items and reference.n_items != len(raw):
             found.error("count", path, f"it says {reference.n_items} items; there are {len(raw)}")
+        if raw is not None:
+            found.attempt(path, references.check_digest, reference, raw)
         if reference.promoted_from is None:
             found.warning("no-promotion", path, "no promotion on record: evh reference-promote makes one")
         elif raw is not None:
@@ -170,7 +172,7 @@ def _check_files(
     is_large = (place / large).exists()
     allowed = {*more, large}
     for item_id in item_ids:
-        stems = possible_stems(item_id)
+        stems = tuple(possible_stems(item_id))
         found.doubled(place, present, stems, item_id)
         allowed |= {f"{stem}.txt" for stem in stems}
     if guideline:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evh.records.dataset import Dataset
     from evh.records.run import Run
 
-OUTPUT_SHA = "_output_sha256"
 """The hidden key of a prediction that names its output's bytes."""
 
 
@@ -219,12 +218,12 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: set[str]) -
         )
     outputs = path / "outputs"
     present = {one.name for one in files(outputs, ".txt")} if project.inside(outputs) else set()
-    hashed = [row for row in rows if isinstance(row.hidden.get(OUTPUT_SHA), str)]
+    hashed = [row for row in rows if isinstance(row.hidden.get(runs.OUTPUT_SHA), str)]
     texts = runs.outputs(project, run, hashed) if hashed else {}
     for row in rows:
         if present:
             found.doubled(outputs, present, possible_stems(row.item_id), row.item_id)
-        expected_sha = row.hidden.get(OUTPUT_SHA)
+        expected_sha = row.hidden.get(runs.OUTPUT_SHA)
         if not isinstance(expected_sha, str):
             continue
         text = texts.get(row.item_id)

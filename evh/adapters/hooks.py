@@ -105,6 +105,11 @@ class Adapter:
         self.metric_kinds: dict[str, str] = dict(settings.get("METRIC_KINDS") or {})
         self.metric_directions: dict[str, str] = dict(settings.get("METRIC_DIRECTIONS") or {})
 
+    @property
+    def shown_name(self) -> str:
+        """What people call it: its path in the project, or that it is bundled."""
+        return self.name if self.path else f"the bundled adapter {self.name!r}"
+
     def has(self, hook: str) -> bool:
         """Tell whether the project itself supplies a hook."""
         return hook in self._own

@@ -80,10 +80,13 @@ def find(project: Project, name: str, beside: Path | None) -> Path:
                     "outside", f"the adapter {name} leads out of the project", why=[f"{path}: not run"]
                 )
             return path.resolve()
+    # Told are the places that a path is written for: beside the config, then the project.
+    told_of = [Path(os.path.normpath(base / name)) for base in (beside, project.root) if base is not None]
+    inside = [path for path in dict.fromkeys(told_of) if path.is_relative_to(project.root)]
     raise Refusal(
         "no-such-adapter",
         f"the adapter {name} is not here",
-        why=[f"{project.show(path)}: no such file" for path in paths],
+        why=[f"{project.show(path)}: no such file" for path in inside] or [f"{name}: no such file"],
         next="mend the adapter's path in the config or in evh.toml",
     )
 

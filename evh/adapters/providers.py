@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from evh.adapters.hooks import Result
 from evh.errors import Refusal
 from evh.project import captures
+from evh.project.shelf import read_each
 from evh.records.shape import is_number
 from evh.store import strict
 from evh.store.hashing import sha256_file, sha256_text
+from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 60.0
 COMMAND_THREADS = 4
 NOT_RECORDED = "not recorded"
+KEYS_SHOWN = 20
 _STDERR_SHOWN = 300
 
 
@@ -250,6 +253,20 @@ class Recorded:
                     self._by_sha.setdefault(sha256_text(text), []).append(record)
         return self._by_sha.get(item.sha256, [])
 
+    def missing_outputs(self) -> list[str]:
+        """Return why no record at all has a recorded output, a sentence each; none where one has."""
+        problems: list[Refusal] = []  # a hook that fails has not said that there is none: the run tells it
+        found = read_each(self._records, lambda one: self._output(one, self._place), problems)
+        if problems or any(output is not None for output in found):
+            return []
+        keys = list(dict.fromkeys(key for record in self._records for key in record))
+        read = f"the key {self._key!r}" if self._key else f"recorded_output of {self._adapter.shown_name}"
+        more = f" and {len(keys) - KEYS_SHOWN} more" if len(keys) > KEYS_SHOWN else ""
+        return [
+            f"{self._place}: {read} gives nothing for any of {plural(len(self._records), 'record')}",
+            f"{self._place}: the records have the keys {', '.join(keys[:KEYS_SHOWN])}{more}",
+        ]
+
     def _output(self, record: Record, place: str) -> str | None:
         if self._key is None:
             return self._adapter.recorded_output(record, place)
@@ -271,11 +288,18 @@ def priced(result: Result, params: Mapping[str, Any]) -> float | None:
 
 def _python(config: Config, adapter: Adapter) -> Python:
     if not adapter.has("call_system"):
+        why = f"{config.config_id}: the provider python needs an adapter with call_system(text, params)"
+        if adapter.path or config.adapter:
+            why += f"; {adapter.shown_name} has none"
+        else:
+            why += ", and neither the config nor evh.toml names one"
         raise Refusal(
             "no-call-system",
             f"the arm {config.config_id!r} has nothing that answers",
-            why=[f"{adapter.name}: there is no call_system(text, params)"],
-            next=f"write call_system in {adapter.name}, or name another adapter in the config",
+            why=[why],
+            next=f"write call_system in {adapter.name}, or name another adapter in the config"
+            if adapter.path
+            else "evh help adapters",
         )
     return Python(adapter, config.params, {"libraries": {"python": platform.python_version()}})
 

@@ -16,7 +16,11 @@ from evh.cli import common
 @click.option("--capture", "capture_id", required=True, metavar="C", help="The capture that was recorded.")
 @click.option("--as", "name", required=True, metavar="NAME", help="The new config's id.")
 @click.option("--like", metavar="CONFIG", help="Take the adapter and the goal of this config.")
-@click.option("--field", metavar="KEY", help="The record's key of the output (default: the adapter's recorded_output, which reads `output`).")
+@click.option(
+    "--field",
+    metavar="KEY",
+    help="The record's key of the output (default: the adapter's recorded_output, which reads `output`).",
+)
 def arm_from_capture(
     *,
     dataset_id: str,

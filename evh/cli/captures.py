@@ -127,6 +127,8 @@ def captures(as_json: bool) -> None:
             for one in listed
         ],
         right=(1, 2, 3),
+        keep=(0,),
+        drop=(6, 2, 3),
     )
     next_steps([f"evh dataset-from-capture --capture {listed[-1].capture_id} --dataset-id NAME"])
 

@@ -16,8 +16,8 @@ from evh.acts import steps as step
 from evh.acts.dataset_create import Flags, Plan, Source
 from evh.cli.common import command, emit, next_steps, project, say, warn
 from evh.cli.table import table
-from evh.project import datasets as shelf
 from evh.project import captures, labels, runs
+from evh.project import datasets as shelf
 from evh.records import dataset as record
 from evh.records.dataset import VISIBILITIES
 from evh.store.text import one_line, plural
@@ -227,6 +227,8 @@ def datasets(as_json: bool) -> None:
             for row in counted
         ],
         right=(1, 7, 8),
+        keep=(0,),
+        drop=(3, 4, 6, 5),
     )  # fmt: skip
     next_steps([f"evh dataset-items --dataset-id {listed[-1].dataset_id}"])
 

@@ -18,7 +18,8 @@ from evh.store.text import plural
 def init(folder: str, name: str | None, sample: str | None, as_json: bool, dry_run: bool) -> None:
     """Make a new project in DIR (default: this folder), or copy the sample."""
     root = (Path(click.get_current_context().obj or ".") / folder).absolute()
-    plan = act.plan(root, name=name, sample=sample)
+    named = str(Path(click.get_current_context().obj or ".") / folder)
+    plan = act.plan(root, name=name, sample=sample, named=named)
     if not dry_run:
         act.commit(plan)
     kept = [f"{one} was there already and stays as it is" for one in plan.kept]

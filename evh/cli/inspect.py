@@ -109,7 +109,10 @@ def inspect(
             warn(made.notes)
             ids = [row.item_id for row in made.rows[: inspect_show.INLINE_IDS]]
             next_steps(
-                [f"evh inspect --sheet --dataset-id {dataset_id}", *inspect_show.row_commands(dataset_id, ids)]
+                [
+                    f"evh inspect --sheet --dataset-id {dataset_id}",
+                    *inspect_show.row_commands(dataset_id, ids),
+                ]
             )
             return
     if as_json:

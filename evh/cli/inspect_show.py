@@ -62,7 +62,8 @@ def show_sheet(
                 ]
                 for row in rows
             ],
-            **_sheet_layout(len(sheet.arms), len(sheet.labels)),
+            keep=[0, *range(2, 2 + len(sheet.arms))],
+            drop=_dropped(len(sheet.arms), len(sheet.labels)),
         )
     if len(sheet.rows) > len(rows):
         say(f"and {plural(len(sheet.rows) - len(rows), 'more row')} (--limit N, or --csv FILE for all)")
@@ -81,18 +82,15 @@ def show_sheet(
     next_steps(row_commands(sheet.dataset_id, [row.item_id for row in rows[:INLINE_IDS]]))
 
 
-def _sheet_layout(n_arms: int, n_labels: int) -> dict[str, list[int]]:
-    """Return what a narrow terminal keeps of a sheet: ids and decisions whole; see `table.table`.
+def _dropped(n_arms: int, n_labels: int) -> list[int]:
+    """Return the order in which a narrow terminal leaves a sheet's columns out.
 
-    Production, the first candidate and the first label set go last.
+    The signals, the first candidate and the winner go last; the item and production never.
     """
     arms = list(range(2, 2 + n_arms))
     labels = list(range(2 + n_arms, 2 + n_arms + n_labels))
-    winner = 2 + n_arms + n_labels
-    return {
-        "keep": [0, *arms],
-        "drop": [1, *reversed(arms[2:]), *reversed(labels[1:]), winner, winner + 1, *arms[1:2], *labels[:1]],
-    }
+    winner, signals = 2 + n_arms + n_labels, 3 + n_arms + n_labels
+    return [1, *reversed(arms[2:]), *reversed(labels), winner, *arms[1:2], signals]
 
 
 def show_comparison(made: Comparison, limit: int | None) -> None:
@@ -197,7 +195,7 @@ def _show_footer(sheet: Sheet) -> None:
             rows,
             right=(3, 4, 5, 6, 7),
             keep=(0, 1),
-            drop=(5, 6, 2, 7),
+            drop=(5, 6, 2, 7, 4),
         )
 
 

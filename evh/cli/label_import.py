@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evh.cli import common
+from evh.store.text import plural
 
 
 @common.command(
@@ -76,7 +77,8 @@ def label_import(
     done = "would label" if dry_run else "labelled"
     common.say(
         f"{done} {label_set.n_items:,} of {plan.n_of:,} items of {dataset_id} as {label_set.ref},"
-        f" by {label_set.by} ({plan.n_empty:,} rows empty, {plan.n_comments:,} comments)"
+        f" by {label_set.by} ({plural(plan.n_empty, 'row')} empty,"
+        f" {plural(plan.n_comments, 'row')} that {'is no item' if plan.n_comments == 1 else 'are not items'})"
     )
     common.warn(plan.warnings)
     common.next_steps(

@@ -23,8 +23,12 @@ from evh.cli import common
     help="Which items (default: unlabelled; with --item or --plus-random alone, only those).",
 )
 @click.option(
-    "--runs", default="", metavar="A,B", help="Show what these arms decided; the first stands first."
+    "--runs",
+    default="",
+    metavar="A,B",
+    help="Show what these arms decided, the first first (default: production's recorded arms).",
 )
+@click.option("--blind", is_flag=True, help="Show neither decisions nor proposals beside the items.")
 @click.option("--item", "item_ids", multiple=True, metavar="ID", help="This item too (repeatable).")
 @click.option("--sample", type=int, metavar="N", help="Only N of the --items, drawn at random.")
 @click.option("--plus-random", type=int, default=0, metavar="N", help="Add N drawn from all items, marked.")
@@ -40,6 +44,7 @@ def label_sheet(
     out: Path,
     items: str | None,
     runs: str,
+    blind: bool,
     item_ids: tuple[str, ...],
     sample: int | None,
     plus_random: int,
@@ -52,7 +57,11 @@ def label_sheet(
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Write a sheet of items to label, and the key that it is read back with."""
+    """Write a sheet of items to label, and the key that it is read back with.
+
+    The sheet is not blind: beside each item stands what production decided, or the arms of --runs, and with
+    --propose a proposal. --blind leaves them out.
+    """
     from evh.acts import label_sheet as act
 
     options = act.Options(
@@ -67,6 +76,7 @@ def label_sheet(
         choices=tuple(one.strip() for one in choices.split(",")) if choices else (),
         guideline_path=guideline,
         task=task,
+        blind=blind,
     )
     plan = act.plan(common.project(), dataset_id, out, options)
     if not dry_run:

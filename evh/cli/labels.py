@@ -58,7 +58,9 @@ def _next(project: Project, reports: list[LabelsReport], *, confusion: bool) -> 
         (report,) = labelled
         name = report.dataset_id
         sets = [one for task in report.tasks for one in task.sets if one.kind == "labels"]
-        made = [f"evh labels --dataset-id {name} --confusion"] if report.tasks[0].pairs and not confusion else []
+        made = (
+            [f"evh labels --dataset-id {name} --confusion"] if report.tasks[0].pairs and not confusion else []
+        )
         if sets:
             made.append(steps.score_labels(project, name, [one.ref for one in sets]))
             if not any(one.kind == "reference" and one.own for task in report.tasks for one in task.sets):
@@ -87,6 +89,8 @@ def _show(report: LabelsReport, *, confusion: bool) -> None:
             ["set", "source", "by", "labelled", "answers", "most frequent", "promoted into"],
             [_set_cells(one) for one in task.sets],
             right=(3, 4),
+            keep=(0,),
+            drop=(2, 4, 6),
         )
         for note in _notes(task):
             common.say(f"  {note}")

@@ -71,9 +71,7 @@ def reference_promote(
         f"from {', '.join(reference.label_refs)} to {reference.ref}"
     )
     common.warn([*plan.warnings, *([reference.caveat] if reference.caveat else [])])
-    common.next_steps(
-        [steps.score_reference(project, dataset_id, reference.ref), "evh references"]
-    )
+    common.next_steps([steps.score_reference(project, dataset_id, reference.ref), "evh references"])
 
 
 @common.command("references", example="evh references")
@@ -116,11 +114,11 @@ def references(dataset_id: str | None, as_json: bool) -> None:
                 for one in found
             ],
             right=(3,),
+            keep=(1, 2),
+            drop=(6, 5, 7, 4),
         )
     common.warn(warnings)
-    common.next_steps(
-        [_scored_next(project, found)] if found else [_promoted_next(project, dataset_id)]
-    )
+    common.next_steps([_scored_next(project, found)] if found else [_promoted_next(project, dataset_id)])
 
 
 def _scored_next(project: Project, found: list[Reference]) -> str:

@@ -36,11 +36,11 @@ def run(
     Each output is kept as it comes: a run that was killed goes on with --resume. Exit 3: some items failed;
     the others are scored.
     """
+    from evh.acts import misspelt
     from evh.acts import run as act
     from evh.acts import steps as step
     from evh.cli import run_lines
     from evh.errors import Refusal
-    from evh.project import configs
 
     if resume and (repeat or limit):
         raise Refusal(
@@ -50,7 +50,7 @@ def run(
             next=f"evh run --config {config_id} --resume",
         )
     project = common.project()
-    config = configs.read(project, config_id)
+    config = misspelt.read(project, config_id)
     with run_lines.quiet_adapters():
         plan = act.plan(
             project,

@@ -50,7 +50,7 @@ def as_row(line: RunLine) -> dict[str, Any]:
         "against": line.against,
         "tier": run.reference_tier if line.against and not run.labels else None,
         "source": line.source,
-        "primary_metric": run.primary_metric,
+        "primary_metric": run.shown_metric,
         "value": line.value,
         "scores": dict(run.scores),
         "n_items": run.n_items,
@@ -88,7 +88,7 @@ def sentence(line: RunLine) -> str:
     if line.against:
         said += f", {line.n_scored:,} scored against {against(line)}" if line.n_scored is not None else ""
     if line.value is not None:
-        said += f", {run.primary_metric} {line.value:.3f}"
+        said += f", {run.shown_metric} {line.value:.3f}"
     if flags(line):
         said += f" ({flags(line)})"
     return said

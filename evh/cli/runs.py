@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from evh.cli import common
+
+if TYPE_CHECKING:
+    from evh.project.find import Project
 
 
 @common.command("runs", example="evh runs --dataset-id cve_2024_07_08")
@@ -37,7 +42,7 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
         common.emit("runs", "runs", rows, warnings=warnings, unfinished=unfinished, n_older=found.n_older)
         return
     if found.lines:
-        table(
+        left_out = table(
             [
                 "run",
                 "arm",
@@ -59,7 +64,7 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
                     line.run.dataset_id,
                     line.run.labels or line.against,
                     line.source or (line.run.reference_tier if line.against else None),
-                    line.run.primary_metric,
+                    line.run.shown_metric,
                     line.value,
                     line.n_scored,
                     line.run.n_items,
@@ -73,6 +78,11 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
             keep=(0, 2, 3),
             drop=(10, 1, 8, 9, 7, 4, 2, 5, 11),
         )
+        if "flags" in left_out:  # a score that says less than it seems is never shown without saying so
+            for line in found.lines:
+                if run_lines.flags(line):
+                    said = f"{line.run.run_id} against {line.run.labels or line.against}"
+                    common.say(f"{said}: {run_lines.flags(line)}")
     else:
         common.say("no finished run" + (" that matches" if dataset_id or config_id else " yet"))
     if found.n_older:
@@ -88,6 +98,13 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
     steps += (
         [f"evh inspect --sheet --dataset-id {dataset_id or first}"]
         if first
-        else [step.run_arm(project, dataset_id or "D")]
+        else [step.run_arm(project, dataset_id or _only_dataset(project))]
     )
     common.next_steps(steps)
+
+
+def _only_dataset(project: Project) -> str:
+    from evh.project import datasets
+
+    known = datasets.ids(project)
+    return known[0] if len(known) == 1 else "D"

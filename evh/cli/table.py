@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -27,8 +27,8 @@ def table(
     keep: Sequence[int] = (),
     drop: Sequence[int] = (),
     width: int | None = None,
-) -> None:
-    """Print rows under headers.
+) -> list[str]:
+    """Print rows under headers; return the headers of the columns that were left out.
 
     Args:
         headers: one a column.
@@ -40,8 +40,10 @@ def table(
         width: how many cells wide a line may be; the terminal's width by default. Where the table is wider,
             its text columns are cut; on a pipe nothing is cut and nothing is left out.
     """
-    for line in lines(headers, rows, right=right, keep=keep, drop=drop, width=width):
+    made = _laid_out(headers, rows, right, keep, drop, width)
+    for line in made.lines:
         click.echo(line)
+    return made.left_out
 
 
 def lines(
@@ -54,6 +56,22 @@ def lines(
     width: int | None = None,
 ) -> list[str]:
     """Return the lines of a table; see `table`. No text is read as markup."""
+    return _laid_out(headers, rows, right, keep, drop, width).lines
+
+
+class _Laid(NamedTuple):
+    lines: list[str]
+    left_out: list[str]
+
+
+def _laid_out(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    right: Sequence[int],
+    keep: Sequence[int],
+    drop: Sequence[int],
+    width: int | None,
+) -> _Laid:
     from io import StringIO
 
     from rich.console import Console
@@ -79,7 +97,12 @@ def lines(
     sink = StringIO()
     console = Console(file=sink, width=limit or _UNCUT, color_system=None, legacy_windows=False, emoji=False)
     console.print(made)
-    return [line.rstrip() for line in sink.getvalue().splitlines()] + _left_out(headers, shown_at)
+    left_out = [one_line(str(head)) for at, head in enumerate(headers) if at not in shown_at]
+    printed = [line.rstrip() for line in sink.getvalue().splitlines()]
+    if left_out:
+        said = f"{plural(len(left_out), 'column')} left out: {', '.join(left_out)}; --json has all"
+        printed += _wrapped(said, limit)
+    return _Laid(printed, left_out)
 
 
 def shown(value: object) -> str:
@@ -105,26 +128,34 @@ def _widest(head: str, cells: Sequence[Sequence[str]], at: int) -> int:
 def _fitting(
     headers: Sequence[str], cells: Sequence[Sequence[str]], whole: set[int], drop: Sequence[int], limit: int
 ) -> list[int]:
-    """Return the positions of the columns that are shown; see `table` for ``drop``. No limit shows all."""
+    """Return the positions of the columns that are shown; see `table` for ``drop``. No limit shows all.
+
+    What was left out for a wide column's sake comes back where there is room for it.
+    """
     widest = [_widest(str(head), cells, at) for at, head in enumerate(headers)]
     least = [
         wide if at in whole else min(wide, max(len(str(headers[at])), _SHORTEST))
         for at, wide in enumerate(widest)
     ]
-    kept = list(range(len(headers)))
+    kept = set(range(len(headers)))
+
+    def fits(some: set[int]) -> bool:
+        return not limit or sum(least[one] + _GAP for one in some) - _GAP <= limit
+
     for at in drop:
-        if not limit or sum(least[one] for one in kept) + _GAP * (len(kept) - 1) <= limit:
+        if fits(kept):
             break
         kept.remove(at)
-    return kept
+    for at in reversed(drop):
+        if at not in kept and fits(kept | {at}):
+            kept.add(at)
+    return sorted(kept)
 
 
-def _left_out(headers: Sequence[str], shown_at: Sequence[int]) -> list[str]:
-    """Return the line that names the columns left out, or none."""
-    names = [one_line(str(head)) for at, head in enumerate(headers) if at not in shown_at]
-    if not names:
-        return []
-    return [f"{plural(len(names), 'column')} left out: {', '.join(names)}; --json has all"]
+def _wrapped(text: str, limit: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, limit or _UNCUT, break_long_words=False, break_on_hyphens=False)
 
 
 def _terminal_width() -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evh.errors import Refusal
 from evh.project.shelf import files, folders, missing, read_each, read_item_files
 from evh.records import reference as record
+from evh.records.labelset import labels_digest
 from evh.store import atomic, parquet, strict
 from evh.store.hashing import sha256, sha256_lines
 from evh.store.locks import held
@@ -43,7 +44,15 @@ def refs(project: Project) -> list[str]:
 def read(project: Project, ref: str) -> Reference:
     """Return the reference set ``<tier>/<name>``, or raise a Refusal."""
     tier, _, name = ref.removeprefix("references/").partition("/")
-    place = path_of(project, tier, name or "-")
+    if not tier or not name:
+        known = refs(project)
+        raise Refusal(
+            "bad-ref",
+            f"{ref!r} does not name a reference set",
+            why=[f"write it as TIER/NAME; there is {', '.join(known[:10]) or 'no reference set here yet'}"],
+            next="evh references",
+        )
+    place = path_of(project, tier, name)
     if not (place / MANIFEST).exists():
         raise missing("reference set", ref, refs(project), next="evh references")
     return _read(project, place)
@@ -83,6 +92,24 @@ def texts(project: Project, reference: Reference) -> dict[str, str]:
     }
 
 
+def check_digest(reference: Reference, raw: Mapping[str, bytes]) -> None:
+    """Raise a Refusal when a reference's texts are not those that were promoted: somebody edited it.
+
+    A foreign reference has no digest on record, and passes.
+    """
+    if reference.labels_sha256 and _labels_digest(reference, raw) != reference.labels_sha256:
+        raise Refusal(
+            "edited-reference",
+            f"the reference set {reference.ref} was edited",
+            why=[f"references/{reference.ref}: its texts are not the ones that {MANIFEST} recorded"],
+            next="restore it (git checkout); a correction is a new promotion: evh reference-promote",
+        )
+
+
+def _labels_digest(reference: Reference, raw: Mapping[str, bytes]) -> str:
+    return labels_digest({key: (reference.items.get(key, ""), text) for key, text in raw.items()})
+
+
 def digest(raw: Mapping[str, bytes]) -> str:
     """Return the digest of a reference's texts: what a fingerprint names."""
     return sha256_lines(f"{item_id}\t{sha256(text)}" for item_id, text in raw.items())
@@ -100,7 +127,7 @@ def write_new(project: Project, reference: Reference, raw: Mapping[str, bytes]) 
         Refusal: there is one of that tier and name.
     """
     place = path_of(project, reference.tier, reference.name)
-    made = replace(reference, n_items=len(raw))
+    made = replace(reference, n_items=len(raw), labels_sha256=_labels_digest(reference, raw))
     manifest = record.dump(made)
     large = len(raw) > parquet.ROWS_AS_TEXT
     if large:

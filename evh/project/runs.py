@@ -26,6 +26,8 @@ ROWS = "predictions.jsonl"
 ROWS_LARGE = "predictions.parquet"
 MEASURED = "runs"
 RESCORED = "runs-rescored"
+OUTPUT_SHA = "_output_sha256"
+"""The hidden key of a prediction: the sha256 of its output's bytes."""
 PREDICTION_COLUMNS = {
     "item_id": "text",
     "scores": "scores",
@@ -180,9 +182,22 @@ def output(project: Project, run: Run, prediction: Prediction) -> str | None:
     return None if source is None else output(project, source, prediction)
 
 
-def outputs(project: Project, run: Run, rows: Iterable[Prediction]) -> dict[str, str]:
-    """Return what an arm answered for each of ``rows``, by item id: `output` for many of them."""
+def outputs(
+    project: Project, run: Run, rows: Iterable[Prediction], *, verify: bool = False
+) -> dict[str, str]:
+    """Return what an arm answered for each of ``rows``, by item id: `output` for many of them.
+
+    Args:
+        project: the project.
+        run: the run.
+        rows: its predictions.
+        verify: hold each output against the hash that its row recorded; scoring does, viewing does not.
+
+    Raises:
+        Refusal: every output whose bytes are not the ones that its row recorded.
+    """
     made: dict[str, str] = {}
+    changed: list[str] = []
     missing_rows: list[Prediction] = []
     place = path_of(project, run) / "outputs"
     names = {path.name for path in files(place, ".txt")} if project.inside(place) else set()
@@ -195,9 +210,19 @@ def outputs(project: Project, run: Run, rows: Iterable[Prediction]) -> dict[str,
         if name is None or (path.is_symlink() and not project.inside(path)):
             missing_rows.append(row)
         else:
-            made[row.item_id] = strict.read_bytes(path).decode("utf-8", "replace")
+            data = strict.read_bytes(path)
+            if verify and row.hidden.get(OUTPUT_SHA) not in (None, sha256(data)):
+                changed.append(f"{project.show(path)}: not the bytes that the run recorded")
+            made[row.item_id] = data.decode("utf-8", "replace")
+    if changed:
+        raise Refusal(
+            "changed-bytes",
+            f"outputs of run {run.run_id!r} changed",
+            why=changed,
+            next="restore the files (git checkout)",
+        )
     source = source_of(project, run) if missing_rows else None
-    return made if source is None else {**outputs(project, source, missing_rows), **made}
+    return made if source is None else {**outputs(project, source, missing_rows, verify=verify), **made}
 
 
 def source_of(project: Project, run: Run) -> Run | None:
@@ -214,7 +239,8 @@ def source_of(project: Project, run: Run) -> Run | None:
         or not (path / METRICS).exists()
     ):
         return None
-    return _read(project, folder, path)
+    found = read_each([path], lambda one: _read(project, folder, one), [])  # a broken one is its own trouble
+    return found[0] if found else None
 
 
 def new_run_id(project: Project, config_id: str, *, folder: str = MEASURED) -> str:
@@ -382,11 +408,20 @@ def _only_form(project: Project, folder: Path) -> Path | None:
 
 
 def _read(project: Project, folder: str, path: Path) -> Run:
-    run = record.parse(strict.read_object(path / METRICS), project.show(path / METRICS), folder=folder)
+    raw = strict.read_object(path / METRICS)
+    run = record.parse(raw, project.show(path / METRICS), folder=folder)
+    if "n_items" not in raw:
+        run = replace(run, n_items=_count_rows(path))
     if run.reference_id and not run.reference_tier:  # a foreign run names its reference alone
         tiers = _tiers_of(project, run.reference_id)
         return replace(run, reference_tier=tiers[0]) if len(tiers) == 1 else run
     return run
+
+
+def _count_rows(path: Path) -> int:
+    """Return how many predictions a foreign run has that does not say so itself."""
+    rows = path / ROWS
+    return strict.read_bytes(rows).count(b"\n{") + 1 if rows.is_file() else 0
 
 
 def _tiers_of(project: Project, reference_id: str) -> list[str]:

@@ -56,7 +56,7 @@ def missing(kind: str, name: str, known: Iterable[str], *, next: str | None = No
     """Return the Refusal for a record that is not there, with the names that are, the likeliest first."""
     import difflib
 
-    names = sorted(known)
+    names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     listed = near or names[:10]
     hint = f"there is {', '.join(listed)}" if listed else f"there is no {kind} here yet"

@@ -102,6 +102,9 @@ def parse(raw: Mapping[str, Any], place: object) -> LabelSet:
     shape = Shape(raw, place)
     items: dict[str, LabelItem] = {}
     for item_id, entry in shape.mapping("items").items():
+        if type(entry) is dict and len(entry) == 1 and type(entry.get("sha256")) is str:
+            items[item_id] = LabelItem(sha256=entry["sha256"])  # nearly all of a rule set's
+            continue
         if not isinstance(entry, dict):
             shape.problem(f"items[{item_id!r}]", "is not a mapping")
             continue

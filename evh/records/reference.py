@@ -19,6 +19,7 @@ class Reference:
 
     ``promoted_from`` is ``{labels: ["<dataset>/<set>"], source: [...], labels_sha256: [...]}``, or None
     where no promotion is on record (a foreign tree). ``items`` maps an item id to the item's sha256.
+    ``labels_sha256`` is the digest of its texts, by the formula of a label set; empty in a foreign tree.
     """
 
     dataset_id: str
@@ -31,6 +32,7 @@ class Reference:
     reason: str | None = None
     promoted_by: str | None = None
     items: Mapping[str, str] = field(default_factory=dict)
+    labels_sha256: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,6 +66,7 @@ def parse(raw: Mapping[str, Any], place: object, *, folder: str) -> Reference:
         reason=shape.maybe_text("reason"),
         promoted_by=shape.maybe_text("promoted_by"),
         items={key: str(value) for key, value in shape.mapping("items").items()},
+        labels_sha256=shape.text("labels_sha256"),
         extra=shape.rest(),
     )
     shape.finish(f"{place} is not a reference set that evh can read")
@@ -86,6 +89,7 @@ def dump(reference: Reference) -> dict[str, Any]:
                 "reason": reference.reason,
                 "promoted_by": reference.promoted_by,
                 "items": dict(reference.items) or None,
+                "labels_sha256": reference.labels_sha256 or None,
             }
         ),
     }

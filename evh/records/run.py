@@ -90,6 +90,13 @@ class Run:
         return f"{self.reference_tier}/{name}"
 
     @property
+    def shown_metric(self) -> str | None:
+        """The metric that stands for it: the primary one, else ``correct``, else the first by name."""
+        if self.primary_metric in self.scores or not self.scores:
+            return self.primary_metric
+        return "correct" if "correct" in self.scores else min(self.scores)
+
+    @property
     def recorded(self) -> bool:
         """Whether its outputs are production's own decisions."""
         return self.params.get("provider") == "recorded"

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
 from evh.store.hashing import sha256_text
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
@@ -79,19 +84,20 @@ def item_stems(item_ids: list[str]) -> dict[str, str]:
     return stems
 
 
-def possible_stems(item_id: str) -> tuple[str, ...]:
-    """Return every stem under which a reader may find an item's file, ours first, a foreign raw id last."""
+def possible_stems(item_id: str) -> Iterator[str]:
+    """Yield every stem under which a reader may find an item's file, ours first, a foreign raw id last."""
+    encoded = _encode(item_id)
     ours = item_stem(item_id)
-    stems = [ours]
-    digest = _with_digest(_encode(item_id), item_id)
-    if digest != ours:
-        stems.append(digest)
-    if item_id not in stems and "/" not in item_id and "\\" not in item_id and item_id not in {".", ".."}:
-        stems.append(item_id)
-    return tuple(stems)
+    yield ours
+    if ours == encoded:
+        yield _with_digest(encoded, item_id)
+    if item_id != ours and not {"/", "\\"} & set(item_id) and item_id not in {".", ".."}:
+        yield item_id
 
 
 def _encode(item_id: str) -> str:
+    if _PLAIN.fullmatch(item_id):  # most ids: nothing to encode
+        return item_id
     raw = item_id.encode("utf-8", "surrogatepass")
     stem = "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in raw)
     return f"%2E{stem[1:]}" if stem.startswith(".") else stem

@@ -70,7 +70,10 @@ def parse_json(data: bytes, place: object) -> Any:  # noqa: ANN401 - JSON is any
         return _loads(text)
     except (ValueError, RecursionError) as error:
         raise Refusal(
-            "bad-json", f"{place} is not strict JSON", why=[f"{place}: {_where(text, error)}"], next=None
+            "bad-json",
+            f"{place} is not strict JSON",
+            why=[f"{place}: {_where(text, error)}"],
+            next=f"mend {place}",
         ) from error
 
 
@@ -95,7 +98,9 @@ def parse_jsonl(data: bytes, place: object) -> tuple[dict[str, Any], ...]:
         else:
             reasons.append(f"{place}: line {number}: not a JSON object")
     if reasons:
-        raise Refusal("bad-jsonl", f"{place} has lines that are not JSON objects", why=reasons)
+        raise Refusal(
+            "bad-jsonl", f"{place} has lines that are not JSON objects", why=reasons, next=f"mend {place}"
+        )
     return tuple(rows)
 
 
@@ -103,7 +108,12 @@ def parse_object(data: bytes, place: object) -> dict[str, Any]:
     """Return the JSON object that ``data`` holds."""
     value = parse_json(data, place)
     if not isinstance(value, dict):
-        raise Refusal("bad-json", f"{place} is not a JSON object", why=[f"{place}: {type(value).__name__}"])
+        raise Refusal(
+            "bad-json",
+            f"{place} is not a JSON object",
+            why=[f"{place}: {type(value).__name__}"],
+            next=f"mend {place}",
+        )
     return value
 
 
@@ -122,7 +132,10 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise Refusal(
-            "cannot-read", f"cannot read {path}", why=[f"{path}: {error.strerror or error}"]
+            "cannot-read",
+            f"cannot read {path}",
+            why=[f"{path}: {error.strerror or error}"],
+            next="name a file that is there and may be read",
         ) from error
 
 
@@ -148,7 +161,9 @@ def parse_toml(data: bytes, place: object) -> dict[str, Any]:
     try:
         return tomllib.loads(decode(data, place))
     except tomllib.TOMLDecodeError as error:
-        raise Refusal("bad-toml", f"{place} is not TOML", why=[f"{place}: {error}"]) from error
+        raise Refusal(
+            "bad-toml", f"{place} is not TOML", why=[f"{place}: {error}"], next=f"mend {place}"
+        ) from error
 
 
 def parse_yaml(data: bytes, place: object) -> dict[str, Any]:
@@ -165,9 +180,16 @@ def parse_yaml(data: bytes, place: object) -> dict[str, Any]:
     try:
         value = strict_yaml.load(text)
     except (ValueError, RecursionError) as error:
-        raise Refusal("bad-yaml", f"{place} is not YAML that evh reads", why=[f"{place}: {error}"]) from error
+        raise Refusal(
+            "bad-yaml", f"{place} is not YAML that evh reads", why=[f"{place}: {error}"], next=f"mend {place}"
+        ) from error
     if not isinstance(value, dict):
-        raise Refusal("bad-yaml", f"{place} is not a YAML mapping", why=[f"{place}: {type(value).__name__}"])
+        raise Refusal(
+            "bad-yaml",
+            f"{place} is not a YAML mapping",
+            why=[f"{place}: {type(value).__name__}"],
+            next=f"mend {place}",
+        )
     return value
 
 

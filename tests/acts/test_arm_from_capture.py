@@ -166,3 +166,25 @@ def test_no_config_is_left_when_the_run_is_refused(
     monkeypatch.setattr(shelf, "begin", full)
     evh.refused("cannot-write", "arm-from-capture", "--dataset-id", "d", "--capture", "k", "--as", "p")
     assert not configs.exists(build.project, "p")
+
+
+def test_a_capture_that_recorded_no_output_makes_no_arm(build: Builder, evh: CommandLine) -> None:
+    """The keys that the records have and the ways out are told; no config and no run is left behind."""
+    build.capture("q", [{"record_id": "1", "item": "aa", "verdict": "yes", "decision": None}])
+    before = tree_bytes(build.project.root)
+    words = ("arm-from-capture", "--dataset-id", "d", "--capture", "q", "--as", "p")
+    for more in ((), ("--field", "answer")):
+        refused = evh.refused("not-recorded", *words, *more).json["refused"]
+        assert "the records have the keys decision, item, record_id, verdict" in refused["why"][1]
+        assert "--field KEY" in refused["next"]
+        assert "recorded_output" in refused["next"]
+    assert tree_bytes(build.project.root) == before
+    assert evh.ok(*words, "--field", "verdict", "--json").json["runs"][0]["n_errors"] == 1
+
+
+def test_the_next_steps_name_what_is_here(build: Builder, evh: CommandLine) -> None:
+    """The one label set of the dataset; no other dataset was made of these records, so none is proposed."""
+    build.labels("d", "s", {"a": "yes"})
+    out = evh.ok("arm-from-capture", "--dataset-id", "d", "--capture", "k", "--as", "p").out
+    assert "--labels d/s" in out
+    assert "OTHER" not in out

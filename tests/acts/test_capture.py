@@ -83,10 +83,25 @@ def test_every_bad_record_is_told_at_once_by_its_number(project: Project, tmp_pa
     """No id, a time that is none, and a doubled id are three reasons of one refusal."""
     rows = [{"item": "x"}, {"record_id": "a", "ts": "May"}, {"record_id": "b"}, {"record_id": "b"}]
     reasons = why(project, "c", jsonl(tmp_path, rows), "bad-records")
-    assert len(reasons) == 3
-    assert reasons[0].startswith("records.jsonl: record 1: it has no record_id")
-    assert reasons[1] == "records.jsonl: record 2: ts: 'May'"
-    assert "the record_id 'b'" in reasons[2]
+    assert len(reasons) == 4
+    assert reasons[0] == (
+        "records.jsonl: the first record has the keys item; "
+        "evh reads record_id, ts, item, output, fields, outcomes"
+    )
+    assert reasons[1].startswith("records.jsonl: record 1: it has no record_id")
+    assert reasons[2] == "records.jsonl: record 2: ts: 'May'"
+    assert "the record_id 'b'" in reasons[3]
+
+
+def test_many_records_with_one_fault_are_one_reason(project: Project, tmp_path: Path) -> None:
+    """Twenty records without an id are counted; what evh reads, and where to read on, is told."""
+    rows = [{"ticket": str(number), "body": "x"} for number in range(20)]
+    with pytest.raises(Refusal) as caught:
+        take(project, "c", jsonl(tmp_path, rows))
+    assert len(caught.value.why) == 2
+    assert "the first record has the keys ticket, body; evh reads record_id, ts" in caught.value.why[0]
+    assert caught.value.why[1].startswith("records.jsonl: 20 records (1, 2, 3, …): it has no record_id")
+    assert "evh help adapters" in str(caught.value.next)
 
 
 def test_doubled_ids_name_both_records(project: Project, tmp_path: Path) -> None:

@@ -102,3 +102,21 @@ def test_a_capture_whose_bytes_changed_is_refused(project: Project) -> None:
     path = project.data / "captures" / "c" / "records.jsonl"
     path.write_bytes(path.read_bytes().replace(b"three", b"threE"))
     why(project, "changed-bytes")
+
+
+def test_a_wrong_capture_and_a_taken_id_are_told_together(project: Project) -> None:
+    """Two reasons, one refusal."""
+    Builder(project).dataset("d", {"a": "x"})
+    reasons = why(project, "cannot-make-dataset", capture="nope")
+    assert [reason.partition(":")[0] for reason in reasons] == [
+        "there is no capture 'nope'",
+        "there is a dataset 'd' already",
+    ]
+
+
+def test_records_without_an_item_say_which_keys_they_have(project: Project) -> None:
+    """What the first record has, and what evh reads."""
+    Builder(project).capture("c", [{"record_id": "r1", "ts": None, "body": "one"}])
+    (reason,) = why(project, "no-items")
+    assert "the first record has the keys body, record_id, ts" in reason
+    assert "evh reads record_id, ts, item, output, fields, outcomes" in reason

@@ -133,6 +133,7 @@ def test_people_are_told_what_came_before_the_decision(
 ) -> None:
     """The plain output says for how many labels the outcome came first, and what to do next."""
     build(project, FOUR)
+    Builder(project).run("arm", "d", {})
     outcome = evh.ok(
         "label-from-capture", "--dataset-id", "d", "--capture", "c", "--map", rules, "--set", "s"
     )
@@ -366,3 +367,15 @@ def test_the_captures_own_adapter_reads_its_records(project: Project, evh: Comma
     manifest = json.loads((project.data / "labels/d/s/labels.json").read_bytes())
     assert manifest["rules"][0]["n_labelled"] == 1
     assert manifest["rules"][0]["n_timed"] == 0
+
+
+def test_a_rule_that_matches_nothing_says_which_outcomes_there_are(
+    project: Project, evh: CommandLine, rules: Path
+) -> None:
+    """The kinds of the records' outcomes: in the note, and in the refusal where nothing is labelled."""
+    build(project, [record("a", "1", kev="2024-01-01"), record("b", "2", kev="2024-01-01")])
+    words = ("label-from-capture", "--dataset-id", "d", "--capture", "c", "--map", rules, "--set")
+    seen = "the records' outcomes are of the kinds kev (2)"
+    assert f"rule not_listed matched no record; {seen}" in evh.ok(*words, "s").err
+    rules.write_text(RULES.replace("kev", "kve").partition("  - name: not_listed")[0])
+    assert seen in evh.refused("nothing-labelled", *words, "t").json["refused"]["why"]

@@ -203,8 +203,8 @@ def add(**cells: str) -> Callable[[Rows], None]:
         ("mangled-cell", put("007", item_id="7", label="yes"), "'007'"),
         ("mangled-cell", put("i1", item_id="#NAME?", label="yes"), "probably changed 'i1'"),
         ("mangled-cell", put("i1", label="#NAME?"), "bad formula"),
-        ("mangled-cell", put("i1", label="YES"), "row 3: 'YES' was probably 'yes'"),
-        ("off-choices", put("i1", label="maybe"), "row 3: 'maybe' is not one of yes, no, a|b"),
+        ("mangled-cell", put("i1", label="YES"), "row 3: i1: 'YES' was probably 'yes'"),
+        ("off-choices", put("i1", label="maybe"), "row 3: i1: 'maybe' is not one of yes, no, a|b"),
         ("off-choices", put("i1", label="yes", also_right="perhaps"), "'perhaps'"),
         ("no-label", put("i1", also_right="yes"), "row 3"),
         ("changed-text", put("i1", label="yes", item="uno"), "row 3: i1: the cell item was edited"),
@@ -247,8 +247,8 @@ def test_long_numbers_and_dates_are_traced_to_the_choice(
     path = tmp_path / "p.csv"
     path.write_text("item_id,label (1234567890123456|1-2)\ni1,1.23457E+15\ni2,02.01.2024\n")
     why = refusal(evh, "mangled-cell", path)
-    assert "row 2: '1.23457E+15' was probably '1234567890123456'" in why[0]
-    assert "row 3: '02.01.2024' was probably '1-2'" in why[1]
+    assert "row 2: i1: '1.23457E+15' was probably '1234567890123456'" in why[0]
+    assert "row 3: i2: '02.01.2024' was probably '1-2'" in why[1]
     path.write_text("item_id,label\ni1,1.23457E+15\n")
     assert "long number" in refusal(evh, "mangled-cell", path)[0]
 
@@ -427,3 +427,22 @@ def test_any_text_goes_out_and_any_label_comes_back(
         return
     plan = label_import.plan(project, dataset_id="d", source=path, name="s", by="ann")
     assert {key: text.decode() for key, text in plan.texts.items()} == answers
+
+
+def test_without_its_key_a_sheet_says_what_is_lost(
+    builder: Builder, evh: CommandLine, tmp_path: Path
+) -> None:
+    """One note; and the rows that say nothing are counted in plain words."""
+    path = tmp_path / "bare.csv"
+    path.write_text("item_id,label\ni1,yes\ni3,\n#mean,1\n")
+    done = evh.ok("label-import", path, "--dataset-id", "d", "--set", "s", "--by", "ann")
+    assert "(1 row empty, 1 row that is no item)" in done.out
+    assert done.err.count("read without a key (bare.key.json is not beside it, no --key is given)") == 1
+
+
+def test_a_folder_of_texts_has_no_key_to_miss(builder: Builder, evh: CommandLine, tmp_path: Path) -> None:
+    """No note: there never was a sheet."""
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "i1.txt").write_text("yes")
+    done = evh.ok("label-import", tmp_path / "f", "--dataset-id", "d", "--set", "s", "--by", "ann")
+    assert "key" not in done.err

@@ -279,3 +279,17 @@ def test_a_name_that_is_a_set_and_an_arm_is_refused(builder: Builder, evh: Comma
     """A proposal by a name with two meanings is never guessed."""
     builder.run("a", "d", dict.fromkeys(TEXTS, "yes"))
     evh.refused("two-meanings", "label-sheet", "--dataset-id", "d", "--out", out, "--propose", "a")
+
+
+def test_a_blind_sheet_shows_no_decision(builder: Builder, evh: CommandLine, out: Path) -> None:
+    """Without --blind what production decided stands beside the item; with it not, and the key says so."""
+    params = {"provider": "recorded", "capture": "k"}
+    builder.run("production", "d", dict.fromkeys(TEXTS, "no"), params=params)
+    evh.ok("label-sheet", "--dataset-id", "d", "--out", out)
+    assert "decided: production" in rows_of(out)[0]
+    blind = out.with_name("blind.csv")
+    evh.ok("label-sheet", "--dataset-id", "d", "--out", blind, "--blind")
+    assert not any(head.startswith("decided") for head in rows_of(blind)[0])
+    assert key_of(blind)["selection"]["blind"] is True
+    words = ("label-sheet", "--dataset-id", "d", "--out", out.with_name("x.csv"), "--blind", "--propose", "a")
+    assert "--blind" in evh.refused("bad-options", *words).json["refused"]["why"][0]

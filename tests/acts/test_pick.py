@@ -119,8 +119,18 @@ def test_a_target_may_be_made_later_and_one_that_has_the_bytes_is_told(built: Bu
     plan = pick.plan(built.project, "prod", ["a"], Change(targets=("v9", "has")))
     assert plan.warnings == (
         "there is no dataset 'v9' yet: the picks wait until there is one",
-        "has holds these bytes already: a",
+        "has holds these bytes already, so picking them for it adds nothing: a",
     )
+
+
+def test_targets_that_are_replaced_are_told(built: Builder) -> None:
+    """--for names all targets: what an earlier pick was for and this one is not, is a warning."""
+    built.dataset("v1", {"x": "other"})
+    built.dataset("v2", {"x": "another"})
+    pick.commit(built.project, pick.plan(built.project, "prod", ["a"], Change(targets=("v1", "v2"))))
+    told = pick.plan(built.project, "prod", ["a"], Change(targets=("v2",))).warnings
+    assert told == ("a: no longer for v1 (--for replaces the targets)",)
+    assert pick.plan(built.project, "prod", ["a"], Change(note="kept")).warnings == ()
 
 
 def test_what_waits_is_grouped_by_target(built: Builder) -> None:

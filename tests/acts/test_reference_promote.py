@@ -53,6 +53,7 @@ def test_the_bytes_of_the_labels_are_copied_exactly(
 
 def test_people_are_told_the_next_step(builder: Builder, evh: CommandLine) -> None:
     """One clear line, and how to score against it."""
+    builder.run("c", "d", {})
     out = evh.ok(*promote()).out
     assert "promoted 2 of 3 items of d from d/a to gold/d" in out
     assert "evh rescore --dataset-id d --reference gold/d" in out

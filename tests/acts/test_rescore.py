@@ -307,3 +307,39 @@ def test_an_unfinished_run_is_refused(build: Builder, evh: CommandLine, run_id: 
     """Without metrics.json it is not finished: resume it."""
     (build.project.data / "runs" / run_id / "metrics.json").unlink()
     unchanged(build, evh, "unfinished-run", "rescore", "--run", run_id, "--labels", "d/s")
+
+
+def test_an_edited_reference_is_not_scored_against(
+    project: Project, build: Builder, evh: CommandLine
+) -> None:
+    """A text that somebody changed after the promotion is found when it is read to score."""
+    build.run("x", "d", {"one": "alpha", "two": "beta", "three": "gamma"})
+    evh.ok("reference-promote", "--dataset-id", "d", "--labels", "s", "--tier", "gold", "--reason", "checked")
+    evh.ok("rescore", "--run", "x_20261001T000000Z", "--reference", "gold/d")
+    (project.data / "references" / "gold" / "d" / "one.txt").write_bytes(b"other")
+    evh.refused("edited-reference", "rescore", "--run", "x_20261001T000000Z", "--reference", "gold/d")
+
+
+def test_an_edited_output_is_not_scored(project: Project, build: Builder, evh: CommandLine) -> None:
+    """An output that is not what the run recorded is found when it is read to score, by its file."""
+    row = evh.ok("run", "--config", "c", "--json").json["runs"][0]
+    (project.data / "runs" / row["run_id"] / "outputs" / "two.txt").write_bytes(b"other")
+    told = evh.refused("changed-bytes", "rescore", "--run", row["run_id"], "--labels", "d/s").json["refused"]
+    assert told["why"] == [f"data/runs/{row['run_id']}/outputs/two.txt: not the bytes that the run recorded"]
+
+
+def test_a_run_that_is_not_here_is_told_with_each_run_once(
+    build: Builder, evh: CommandLine, run_id: str
+) -> None:
+    """A run that was scored twice more is one run."""
+    evh.ok("rescore", "--run", run_id, "--labels", "d/s")
+    evh.ok("rescore", "--run", run_id, "--reference", "gold/g")
+    told = evh.refused("no-such-run", "rescore", "--run", "nope", "--labels", "d/s").json["refused"]["why"]
+    assert told == [f"there is {run_id}"]
+
+
+def test_a_reference_is_named_with_its_tier(build: Builder, evh: CommandLine, run_id: str) -> None:
+    """A tier alone is no reference: what there is, is told."""
+    for name in ("gold", "gold/", "/g"):
+        refused = evh.refused("bad-ref", "rescore", "--run", run_id, "--reference", name).json["refused"]
+        assert refused["why"] == ["write it as TIER/NAME; there is gold/g"]

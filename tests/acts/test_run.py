@@ -745,7 +745,68 @@ def test_an_interrupted_run_goes_on(project: Project, evh: CommandLine) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 130
+    try:
+        assert process.wait(timeout=120) == 130
+    finally:
+        process.kill()
+        process.wait()
     (project.root / "go").touch()
     row = evh.ok("run", "--config", "c", "--resume", "--json").json["runs"][0]
     assert (row["n_items"], row["n_errors"]) == (20, 0)
+
+
+# --- a config that says something else than was meant ---
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("adaptr: x.py\nparams: {provider: echo}\n", "adaptr: is not known; adapter is"),
+        ("params: {provder: echo}\n", "params.provder: is not known; provider is"),
+        ("params: {provider: recorded, capure: k}\n", "params.capure: is not known; capture is"),
+        ("provider: echo\n", "provider: stands at the top; it belongs under params"),
+    ],
+)
+def test_a_key_that_is_nearly_known_is_refused_by_name(
+    build: Builder, evh: CommandLine, text: str, told: str
+) -> None:
+    """Before anything runs, and only then: the config is still listed."""
+    configs.path_of(build.project, "c").parent.mkdir()
+    configs.path_of(build.project, "c").write_text(f"config_id: c\ndataset_id: d\n{text}")
+    why = evh.refused("unknown-key", "run", "--config", "c").json["refused"]["why"]
+    assert f"data/configs/c.yaml: {told}" in why
+    assert configs.read(build.project, "c").config_id == "c"
+
+
+def test_keys_of_the_adapters_own_are_left_alone(build: Builder, evh: CommandLine) -> None:
+    """A parameter that no provider reads, and a note: both are the user's."""
+    build.config(
+        "c", dataset_id="d", params={"provider": "echo", "timeout": 3, "prompts": 2}, extra={"owner": "me"}
+    )
+    evh.ok("run", "--config", "c")
+
+
+def test_a_file_that_names_another_config_is_refused(build: Builder, evh: CommandLine) -> None:
+    """copy.yaml, copied from c.yaml with its config_id, would run as c."""
+    path = build.config("c", dataset_id="d")
+    path.with_name("copy.yaml").write_bytes(path.read_bytes())
+    refused = evh.refused("other-config", "run", "--config", "copy").json["refused"]
+    assert refused["why"] == ["data/configs/copy.yaml: config_id: is 'c', and the file is named 'copy'"]
+
+
+def test_python_without_an_adapter_says_that_none_is_named(build: Builder, evh: CommandLine) -> None:
+    """Neither the config nor the project names one; a bundled one that is named is told by its name."""
+    build.config("c", dataset_id="d", params={"provider": "python"})
+    refused = evh.refused("no-call-system", "run", "--config", "c").json["refused"]
+    assert "neither the config nor evh.toml names one" in refused["why"][0]
+    assert refused["next"] == "evh help adapters"
+    build.config("e", dataset_id="d", adapter="classification", params={"provider": "python"})
+    why = evh.refused("no-call-system", "run", "--config", "e").json["refused"]["why"]
+    assert "the bundled adapter 'classification' has none" in why[0]
+
+
+def test_a_missing_adapter_is_told_at_the_places_it_is_written_for(build: Builder, evh: CommandLine) -> None:
+    """Beside the config, then the project, as paths in the project."""
+    build.config("c", dataset_id="d", adapter="nope.py")
+    why = evh.refused("no-such-adapter", "run", "--config", "c").json["refused"]["why"]
+    assert why == ["data/configs/nope.py: no such file", "nope.py: no such file"]

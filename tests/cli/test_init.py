@@ -43,7 +43,10 @@ def test_a_dry_copy_of_the_sample_counts_its_files(evh: CommandLine) -> None:
 def test_init_refuses_a_folder_with_data(evh: CommandLine) -> None:
     """The project of the fixture is one already."""
     evh.refused("existing-project", "init", "--name", "p")
-    evh.refused("no-name", "init", "new")
+    where = str(evh.root / "new")
+    assert evh.refused("no-name", "init", "new").json["refused"]["next"] == f"evh init {where} --name NAME"
+    told = evh.refused("existing-project", "init", "--name", "p").json["refused"]["next"]
+    assert told.startswith(f"evh -C {evh.root} overview")
 
 
 def test_init_works_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

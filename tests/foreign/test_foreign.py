@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from evh.acts.runs import listing
 from evh.acts.sheet import build_sheet
 from evh.project import configs, datasets
 from evh.project.find import Project
@@ -132,3 +133,9 @@ def test_the_tree_in_the_repository_is_as_it_was_made() -> None:
     assert not (TREE / "data" / "ADAPTER_RAN").exists()
     assert not list(TREE.rglob("__pycache__"))
     assert not (TREE / "data" / ".locks").exists()
+
+
+def test_a_run_of_four_keys_is_listed_with_what_it_says(foreign: Project) -> None:
+    """The baseline names no primary metric and no count: its one score and its four rows stand in."""
+    line = next(one for one in listing(foreign).lines if one.run.config_id == "baseline")
+    assert (line.run.shown_metric, line.value, line.run.n_items) == ("correct", 0.25, 4)

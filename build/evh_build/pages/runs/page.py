@@ -78,7 +78,7 @@ def run_view(source: Source, run: Run) -> RunView:
     """Return a run as lists show it."""
     against = scored_against(run)
     provenance = source.gathered.sources.provenance
-    metric = run.primary_metric if run.primary_metric in run.scores else next(iter(sorted(run.scores)), None)
+    metric = run.shown_metric
     return RunView(
         key=run.key,
         run_id=run.run_id,
