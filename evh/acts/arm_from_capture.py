@@ -13,7 +13,8 @@ from evh.project import captures, configs, datasets, runs
 from evh.project.shelf import read_each
 from evh.records import config as record
 from evh.records.config import Config
-from evh.store import atomic
+from evh.store import atomic, strict
+from evh.store.locks import held
 from evh.store.names import check_id
 
 if TYPE_CHECKING:
@@ -86,10 +87,7 @@ def plan(
         record.dump(config), f"Production's own decisions, as {capture_id} recorded them."
     )
     path = configs.path_of(project, name)
-    # The same config without a run is what a killed attempt left: it may be finished.
-    left = path.exists() and path.read_bytes() == text.encode()
-    if path.exists() and not (left and not any(run.config_id == name for run in runs.read_all(project, []))):
-        raise configs.already(name)
+    _refuse_taken(project, name, path, text)
     return Plan(config, path, text, run_act.plan(project, config, dataset_id=dataset_id))
 
 
@@ -100,17 +98,31 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
         project: the project.
         plan: from `plan`.
         progress: called with (items done, items).
+
+    Raises:
+        Refusal: another command makes the same arm now, or has made it since the plan.
     """
-    if not plan.path.exists():
+    with held(project.locks, plan.path, wait_s=0):
+        _refuse_taken(project, plan.config.config_id, plan.path, plan.text)
+        if not plan.path.exists():
+            try:
+                atomic.write_new_file(plan.path, plan.text.encode())
+            except FileExistsError:
+                raise configs.already(plan.config.config_id) from None
         try:
-            atomic.write_new_file(plan.path, plan.text.encode())
-        except FileExistsError:
-            raise configs.already(plan.config.config_id) from None
-    try:
-        return run_act.commit(project, plan.run, progress=progress)
-    except Exception:
-        atomic.remove(plan.path)
-        raise
+            return run_act.commit(project, plan.run, progress=progress)
+        except Exception:
+            atomic.remove(plan.path)
+            raise
+
+
+def _refuse_taken(project: Project, name: str, path: Path, text: str) -> None:
+    """Refuse a name that is taken; the same config without a run is what a killed attempt left: it is not."""
+    if not path.exists():
+        return
+    left = strict.read_bytes(path) == text.encode()
+    if not left or any(run.config_id == name for run in runs.read_all(project, [])):
+        raise configs.already(name)
 
 
 def _adapter(project: Project, of_capture: str) -> str:

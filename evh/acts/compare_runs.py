@@ -36,7 +36,8 @@ class Comparison:
     """Two arms over one dataset.
 
     ``n_both`` items were decided by both, ``n_same`` of them alike. ``n_better`` counts the items on which
-    the first and the second scored better. ``rows`` are the items that moved, in the dataset's order.
+    the first and the second scored better; None where no item has a score of both. ``rows`` are the items
+    that moved, in the dataset's order.
     """
 
     dataset_id: str
@@ -46,7 +47,7 @@ class Comparison:
     n_items: int
     n_both: int
     n_same: int
-    n_better: tuple[int, int]
+    n_better: tuple[int, int] | None
     rows: tuple[Moved, ...]
     notes: tuple[str, ...]
 
@@ -100,13 +101,14 @@ def compare_runs(
     order = {item.item_id: at for at, item in enumerate(sources.datasets[dataset_id].items)}
     moved: list[Moved] = []
     won: list[str | None] = []
-    both = same = 0
+    both = same = scored = 0
     for row in sorted(sheet.rows, key=lambda row: order[row.item_id]):
         one, two = row.cells
         answered = one.decision is not None and two.decision is not None
         both += answered
         same += answered and not row.signals.disagree
         scores = _score(row, 0, places[0]), _score(row, 1, places[1])
+        scored += None not in scores
         better = _better(scores, names, higher=sheet.higher)
         won.append(better)
         if row.signals.disagree or (not disagree and (better or one.error != two.error)):
@@ -119,7 +121,7 @@ def compare_runs(
         n_items=len(sheet.rows),
         n_both=both,
         n_same=same,
-        n_better=(won.count(names[0]), won.count(names[1])),
+        n_better=(won.count(names[0]), won.count(names[1])) if scored else None,
         rows=tuple(moved),
         notes=sheet.notes,
     )

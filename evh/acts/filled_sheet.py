@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 
 from evh.acts.label_sheet import GUIDELINE_ROW, item_cell
 from evh.project import datasets
-from evh.records.answers import canonical, shown
+from evh.records.answers import canonical, listed, malformed, shown
 from evh.store import mangled, spreadsheet
 from evh.store.hashing import sha256_text
+from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evh.project.find import Project
     from evh.records.dataset import Dataset, Item
     from evh.records.sheet_key import SheetKey
     from evh.store.spreadsheet import Row, Sheet
 
+SHOWN = 5
 _LABEL = re.compile(r"label(?:\s*\((?P<choices>.*)\))?", re.IGNORECASE | re.DOTALL)
 
 
@@ -95,7 +97,31 @@ def read(project: Project, dataset: Dataset, sheet: Sheet, key: SheetKey | None,
     for row in sheet.rows:
         reader.read(row, f"{place}: row {row.number}")
     reader.check_texts()
+    reading.warnings += _cut(sheet, columns, key, place)
     return reading
+
+
+def _cut(sheet: Sheet, columns: _Columns, key: SheetKey | None, place: object) -> list[str]:
+    """Return what tells of a sheet that was cut off: rows that are not there, rows that end early."""
+    told = []
+    there = {spreadsheet.unguard(row.cells[columns.item_id]) for row in sheet.rows}
+    lost = [item_id for item_id in key.rows if item_id not in there] if key else []
+    if key and lost:
+        told.append(
+            f"{place}: {len(lost):,} of {plural(len(key.rows), 'row')} of the sheet "
+            f"{'is' if len(lost) == 1 else 'are'} not in the file: {_some(lost)}"
+        )
+    short = [
+        str(row.number) for row in sheet.rows if row.short and not row.cells[columns.item_id].startswith("#")
+    ]
+    if short:
+        told.append(f"{place}: {plural(len(short), 'row')} with fewer cells than the header: {_some(short)}")
+    return told
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _columns(sheet: Sheet, key: SheetKey | None, reading: Reading, place: object) -> _Columns | None:
@@ -151,13 +177,13 @@ class _Reader:
 
     def read(self, row: Row, place: str) -> None:
         """Read one row: an item's answer, an empty row, or a comment."""
-        item_id = row.cells[self._columns.item_id]
+        item_id = self._own(row, self._columns.item_id)
         label = row.cells[self._columns.label]
         if item_id.startswith("#") and item_id.strip() not in mangled.ERRORS:
             self._reading.n_comments += 1
             if item_id.strip() == GUIDELINE_ROW:
-                self._reading.guideline_sha256 = self._cell(row, self._columns.sha256).strip() or None
-                self._reading.guideline_text = self._cell(row, self._columns.item) or None
+                self._reading.guideline_sha256 = self._own(row, self._columns.sha256).strip() or None
+                self._reading.guideline_text = self._own(row, self._columns.item) or None
             return
         also = spreadsheet.split_bars(self._cell(row, self._columns.also))
         if not label.strip():
@@ -170,7 +196,8 @@ class _Reader:
             self._reading.n_empty += 1
             return
         item = self._item(row, item_id, place)
-        answers = [self._answer(one, f"{place}: {item_id}") for one in (label, *also)]
+        where = f"{place}: {item_id}"
+        answers = [self._answer(one, where) for cell in (label, *also) for one in self._parts(cell, where)]
         if item is None or any(one is None for one in answers) or not self._unchanged(row, item, place):
             return
         text = canonical(one for one in answers if one is not None)
@@ -190,13 +217,28 @@ class _Reader:
                 )
 
     def _cell(self, row: Row, column: str | None) -> str:
+        """Return a cell that people fill in: exactly what it holds."""
         return row.cells.get(column, "") if column else ""
+
+    def _own(self, row: Row, column: str | None) -> str:
+        """Return what we wrote into a cell of our own: it was guarded."""
+        return spreadsheet.unguard(self._cell(row, column))
+
+    def _parts(self, cell: str, place: str) -> tuple[str | None, ...]:
+        """Return the answers in a cell: those of an accept-list, else the cell itself; None: refused."""
+        if cell in self._columns.choices:
+            return (cell,)
+        fault = malformed(cell)
+        if fault:
+            self._reading.refuse("bad-label", f"{place}: the accept-list is malformed: {fault}")
+            return (None,)
+        return listed(cell) or (cell,)
 
     def _item(self, row: Row, item_id: str, place: str) -> Item | None:
         found = self._by_id.get(item_id)
         if found is not None:
             return found
-        by_bytes = self._by_sha.get(self._cell(row, self._columns.sha256).strip(), [])
+        by_bytes = self._by_sha.get(self._own(row, self._columns.sha256).strip(), [])
         near = [item.item_id for item in by_bytes] or mangled.likely(item_id, self._by_id)[:3]
         if not item_id.strip():
             self._reading.refuse("unknown-item", f"{place}: a label without an item_id")
@@ -212,8 +254,10 @@ class _Reader:
             )
         return None
 
-    def _answer(self, cell: str, place: str) -> str | None:
+    def _answer(self, cell: str | None, place: str) -> str | None:
         """Return an answer: one of the choices where there are any, else the cell exactly; None: refused."""
+        if cell is None:
+            return None
         choices = self._columns.choices
         if cell.strip() in mangled.ERRORS:
             self._reading.refuse(
@@ -245,7 +289,7 @@ class _Reader:
     def _unchanged(self, row: Row, item: Item, place: str) -> bool:
         """Tell whether the item is still the one that the sheet showed, noting why not."""
         known = self._key.rows.get(item.item_id) if self._key else None
-        told = self._cell(row, self._columns.sha256).strip().lower()
+        told = self._own(row, self._columns.sha256).strip().lower()
         if (known and known.sha256 != item.sha256) or (told and told != item.sha256):
             self._reading.refuse(
                 "changed-item", f"{place}: {item.item_id}: the item's bytes are not those of the sheet"
@@ -253,12 +297,12 @@ class _Reader:
             return False
         if known is None:
             if self._columns.item:
-                self._unkeyed[item.item_id] = (place, self._cell(row, self._columns.item))
+                self._unkeyed[item.item_id] = (place, self._own(row, self._columns.item))
             return True
         changed = [
             column
             for column, head in (("item", self._columns.item), ("proposal", self._columns.proposal))
-            if head and column in known.cells and not self._holds(row.cells[head], known.cells[column])
+            if head and column in known.cells and not self._holds(self._own(row, head), known.cells[column])
         ]
         for column in changed:
             hint = "; the answer goes into the column label" if column == "proposal" else ""
@@ -293,7 +337,7 @@ class _Reader:
 def read_folder(
     dataset: Dataset, files: Mapping[str, bytes], stems: Mapping[str, str], place: object
 ) -> Reading:
-    """Return the labels in a folder of ``<item>.txt``, text for text.
+    """Return the labels in a folder of ``<item>.txt``, text for text; accept-lists in their one form.
 
     Args:
         dataset: the dataset that was labelled.
@@ -302,7 +346,7 @@ def read_folder(
         place: the folder's name in a reason.
     """
     reading = Reading()
-    answers: dict[str, tuple[str, bytes]] = {}
+    answers: dict[str, tuple[str, str]] = {}
     for name, data in sorted(files.items()):
         where = f"{place}/{name}"
         item_id = stems.get(name.removesuffix(".txt")) if name.endswith(".txt") else None
@@ -317,10 +361,16 @@ def read_folder(
         if any("\udc80" <= char <= "\udcff" for char in text):
             reading.refuse("bad-encoding", f"{where}: it is not UTF-8")
             continue
+        fault = malformed(text)
+        if fault:
+            reading.refuse("bad-label", f"{where}: the accept-list is malformed: {fault}")
+            continue
+        several = listed(text)
+        text = text if several is None else canonical(several)
         if item_id in reading.filled:
             reading.refuse("two-answers", f"{where}: {item_id} has another file here")
-        before, given = answers.setdefault(item.sha256, (item_id, data))
-        if given != data:
+        before, given = answers.setdefault(item.sha256, (item_id, text))
+        if given != text:
             reading.refuse("two-answers", f"{where}: equal bytes have another answer: {before}")
         reading.filled[item_id] = Filled(item, text, None, where)
     return reading

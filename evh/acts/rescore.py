@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import scoring
+from evh.acts import scoring, steps
 from evh.acts.run import Done, Failed
 from evh.acts.run_plan import default_targets, read_target
 from evh.adapters import loader
@@ -173,7 +173,7 @@ class _Reader:
                 "no-target",
                 f"what should {run.run_id} be scored against?",
                 why=[f"{run.key}: its config names no labels and no reference, and it was never scored"],
-                next=f"evh rescore --run {run.run_id} --labels {run.dataset_id}/SET",
+                next=steps.score_run(self._project, run.dataset_id, run.run_id),
             )
         made = []
         for ref in refs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,11 +11,13 @@ from evh.adapters import loader, providers
 from evh.errors import Refusal
 from evh.project import configs, datasets, fingerprint, labels, runs
 from evh.project.shelf import read_each
+from evh.records.config import MOST_REPEATS
 from evh.store.hashing import sha256_file, sha256_text
 from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from evh.acts.scoring import Target
     from evh.adapters.hooks import Adapter
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from evh.records.run import Run
 
 T = TypeVar("T")
+OTHERS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ def plan(
         Refusal: with every reason why the arm cannot run.
     """
     misspelt.refuse(project, config)
+    _refuse_repeats(repeat)
+    _refuse_other_folder(project)
     wanted = dataset_id or config.dataset_id
     if not wanted:
         raise Refusal(
@@ -150,12 +156,10 @@ def plan(
             "adapter": {} if config.recorded else adapter.fingerprint(config.params, config.config_id),
         },
     )
-    first, of = 1, repeat or config.repeats
+    first, of = 1, config.repeats if repeat is None else repeat
     if resume and unfinished:
         _refuse_other(unfinished, made)
-        repeated = unfinished.extra.get("repeat")
-        if isinstance(repeated, dict):
-            first, of = int(repeated.get("number", 1)), int(repeated.get("of", 1))
+        first, of = _begun_repeats(unfinished)
     elif unfinished:
         notes.append(f"{unfinished.key} is unfinished; --resume goes on with it, and this is a new run")
     return Plan(
@@ -309,6 +313,65 @@ def _refuse_other(unfinished: Run, made: Mapping[str, Any]) -> None:
             ],
             next="put back what changed, or start anew: the same command without --resume",
         )
+
+
+def _begun_repeats(unfinished: Run) -> tuple[int, int]:
+    """Return which of how many runs an unfinished one is, as its ``running.json`` says."""
+    repeated = unfinished.extra.get("repeat")
+    if repeated is None:
+        return 1, 1
+    number, of = (repeated.get(key) if isinstance(repeated, dict) else None for key in ("number", "of"))
+    if not (type(number) is int and type(of) is int and 1 <= number <= of <= MOST_REPEATS):
+        raise Refusal(
+            "bad-record",
+            f"{unfinished.run_id} cannot go on",
+            why=[
+                f"{unfinished.key}: {runs.RUNNING}: repeat: is not {{number, of}} of 1 to {MOST_REPEATS} runs"
+            ],
+            next="start anew: the same command without --resume",
+        )
+    return number, of
+
+
+def _refuse_repeats(repeat: int | None) -> None:
+    if repeat is not None and not 1 <= repeat <= MOST_REPEATS:
+        raise Refusal(
+            "bad-options",
+            "that many runs are not made at once",
+            why=[f"--repeat {repeat}: it can be 1 to {MOST_REPEATS}"],
+            next="evh run --help",
+        )
+
+
+def _refuse_other_folder(project: Project) -> None:
+    """Refuse an ``EVAL_RUNS_DIR`` that holds anything but runs: nothing is written among a user's files."""
+    place = runs.place_of(project, runs.MEASURED)
+    if not project.environ.get("EVAL_RUNS_DIR") or not os.path.lexists(place):
+        return
+    if not place.is_dir():
+        what, others = "names a file", [place]
+    else:
+        entries = sorted(path for path in place.iterdir() if not path.name.startswith("."))
+        what, others = "names a folder of other things", [path for path in entries if not _is_run(path)]
+    if others:
+        more = len(others) - OTHERS_SHOWN
+        raise Refusal(
+            "not-a-runs-folder",
+            f"EVAL_RUNS_DIR {what}: nothing is written there",
+            why=[
+                *(f"{path}: is no folder of a run" for path in others[:OTHERS_SHOWN]),
+                *([f"{place}: and {more} more"] if more > 0 else []),
+            ],
+            next="name an empty folder or one of runs, or unset EVAL_RUNS_DIR",
+        )
+
+
+def _is_run(path: Path) -> bool:
+    """Tell whether an entry is a run's folder: one that began, or one that is about to and still empty."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    kept = {one.name for one in path.iterdir()}
+    return not kept or not kept.isdisjoint({runs.METRICS, runs.RUNNING, runs.ROWS, runs.ROWS_LARGE})
 
 
 def _folder(target: Target | None, dataset_id: str) -> str:

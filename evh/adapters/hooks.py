@@ -234,10 +234,12 @@ class Adapter:
 
     def _maybe_text(self, hook: str, place: str, record: Record) -> str | None:
         made = self._call(hook, place, record)
-        if made is None or made == "":
+        if made is None:
             return None
         if not isinstance(made, str):
             raise self._refused(hook, place, f"returned {type(made).__name__}, not a text or None")
+        if not made:
+            return None
         if not _is_stored_text(made):
             raise self._refused(hook, place, "the text holds a lone surrogate")
         return made
@@ -253,9 +255,9 @@ class Adapter:
     def _call(self, hook: str, place: str, *arguments: object) -> Any:  # noqa: ANN401 - what a hook returns
         try:
             return self._hooks[hook](*arguments)
-        except Refusal:
+        except (Refusal, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # whatever a project's code raises is that code's failure
             raise self._refused(hook, place, told(error, self.path, self.name)) from error
 
     def _refused(self, hook: str, place: str, reason: str) -> Refusal:
@@ -286,7 +288,16 @@ def told(error: BaseException, path: Path | None, name: str) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if path and Path(frame.filename).parent == path.parent] or frames
     place = f"{shown(inside[-1].filename)}:{inside[-1].lineno}: " if inside else ""
-    return f"{place}{type(error).__name__}: {error}"
+    return f"{place}{type(error).__name__}: {_message(error)}"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as second:  # noqa: BLE001 - it is a project's code, and told as its failure
+        return f"(its message cannot be read: {type(second).__name__})"
 
 
 def _bad_metrics(made: object) -> str | None:

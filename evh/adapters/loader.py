@@ -129,7 +129,9 @@ def _run(project: Project, path: Path) -> tuple[ModuleType, tuple[Path, ...]]:
     try:
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         name = _named(project, path)
         raise Refusal(
             "adapter-failed",

@@ -174,6 +174,9 @@ def split(
         return
     counts = " and ".join(f"{plural(one.n_records, 'record')} as {one.capture_id}" for one in made)
     say(f"{'would split' if dry_run else 'split'} {capture_id}: {counts}")
+    for half in plan.halves:
+        if half.there:
+            say(f"  {half.capture.capture_id} is there already, byte for byte: it was left as it is")
     say(
         f"  {plural(plan.n_neither, 'record')} in neither half:"
         f" {plan.n_no_item:,} without an item, {plan.n_no_time:,} without a time"

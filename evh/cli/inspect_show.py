@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evh.acts import steps
 from evh.cli.common import next_steps, say, warn
-from evh.cli.table import DASH, shown, table
+from evh.cli.table import DASH, table
 from evh.records import answers
 from evh.store.text import clean, one_line, plural
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evh.measure.signals import Signals
 
 SHOWN_ROWS = 20
-INLINE_IDS = 20
+INLINE_IDS = 200
 DECISION_WIDTH = 32
 
 
@@ -99,7 +99,8 @@ def show_comparison(made: Comparison, limit: int | None) -> None:
     say(f"{made.dataset_id}: {one} and {two} decided {made.n_same} of {plural(made.n_both, 'item')} alike")
     if made.metric:
         ref = made.against.ref if made.against else DASH
-        better = f"{one} better on {made.n_better[0]}, {two} better on {made.n_better[1]}"
+        won = made.n_better or (DASH, f"{DASH} (no item has a score of both)")
+        better = f"{one} better on {won[0]}, {two} better on {won[1]}"
         say(f"{made.metric} against {ref}: {better}")
     rows = made.rows[: _limit(limit)]
     if rows:
@@ -131,9 +132,9 @@ def show_view(view: ItemView) -> None:
     say(f"{one_line(view.item_id)} of {view.dataset_id}")
     say(f"sha256 {view.sha256}")
     for name, value in view.fields.items():
-        say(f"{one_line(name)}: {shown(value)}")
+        say(f"{one_line(name)}: {_raw(value)}")
     if view.lineage:
-        say("from " + ", ".join(f"{key} {shown(value)}" for key, value in view.lineage.items()))
+        say("from " + ", ".join(f"{key} {_raw(value)}" for key, value in view.lineage.items()))
     for place in view.elsewhere:
         say(f"the same bytes: {place.dataset_id}/{one_line(place.item_id)}")
     if view.picked is not None:
@@ -165,6 +166,13 @@ def show_view(view: ItemView) -> None:
         _show_arm(arm)
     warn(view.notes)
     next_steps(row_commands(view.dataset_id, [view.item_id]))
+
+
+def _raw(value: object) -> str:
+    """Return a field's or an id's value as it is: 2022 is a year, not a count."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return DASH if value is None else one_line(str(value))
 
 
 def _show_arm(arm: ItemArm) -> None:

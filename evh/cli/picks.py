@@ -70,8 +70,10 @@ def pick(
 def picks(*, target: str | None, tags: tuple[str, ...], as_json: bool) -> None:
     """List the picks that wait, by the dataset they wait for."""
     from evh.acts import pick as act
+    from evh.project import datasets
 
-    report = act.report(project(), target=target, tags=act.read_tags(tags))
+    found = project()
+    report = act.report(found, target=target, tags=act.read_tags(tags))
     if as_json:
         rows = [
             {
@@ -114,5 +116,7 @@ def picks(*, target: str | None, tags: tuple[str, ...], as_json: bool) -> None:
         say()
     if not report.groups:
         say("nothing waits")
-        next_steps(["evh inspect --sheet --dataset-id DATASET", "evh pick --dataset-id DATASET --item ITEM"])
+        known = datasets.ids(found)
+        name = known[0] if len(known) == 1 else "DATASET"
+        next_steps([f"evh inspect --sheet --dataset-id {name}", f"evh pick --dataset-id {name} --item ITEM"])
     warn(report.warnings)

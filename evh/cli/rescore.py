@@ -40,5 +40,9 @@ def rescore(
     with run_lines.quiet_adapters():
         done = act.commit(project, plan, progress=run_lines.progress("runs"))
     names = sorted({run.dataset_id for run in done.runs})
-    steps = [f"evh inspect --sheet --dataset-id {name}" for name in names]
+    steps = [
+        line.format(name)
+        for name in names
+        for line in ("evh inspect --sheet --dataset-id {}", "evh runs --dataset-id {}")
+    ]
     run_lines.tell(project, "rescore", done, as_json=as_json, next_steps=steps)

@@ -16,7 +16,9 @@ from evh.cli import common
 @click.option(
     "--resume", is_flag=True, help="Go on with the latest unfinished run; no answer is asked twice."
 )
-@click.option("--repeat", type=click.IntRange(1), metavar="N", help="Make N runs (default: the config's).")
+@click.option(
+    "--repeat", type=click.IntRange(1, 100), metavar="N", help="Make N runs (default: the config's)."
+)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N items.")
 @click.option("--concurrency", type=click.IntRange(1, 256), metavar="N", help="Ask N items at once.")
 def run(

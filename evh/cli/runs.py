@@ -80,7 +80,7 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
         )
         if "flags" in left_out:  # a score that says less than it seems is never shown without saying so
             for line in found.lines:
-                if run_lines.flags(line):
+                if line.against and run_lines.flags(line):
                     said = f"{line.run.run_id} against {line.run.labels or line.against}"
                     common.say(f"{said}: {run_lines.flags(line)}")
     else:

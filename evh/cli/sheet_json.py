@@ -103,7 +103,7 @@ def moved_rest(comparison: Comparison) -> dict[str, Any]:
         "n_items": comparison.n_items,
         "n_both": comparison.n_both,
         "n_same": comparison.n_same,
-        "n_better": list(comparison.n_better),
+        "n_better": None if comparison.n_better is None else list(comparison.n_better),
         "arms": [arm(one) for one in comparison.arms],
     }
 

@@ -40,7 +40,7 @@ def table(
         width: how many cells wide a line may be; the terminal's width by default. Where the table is wider,
             its text columns are cut; on a pipe nothing is cut and nothing is left out.
     """
-    made = _laid_out(headers, rows, right, keep, drop, width)
+    made = _laid_out(headers, rows, right=right, keep=keep, drop=drop, width=width)
     for line in made.lines:
         click.echo(line)
     return made.left_out
@@ -56,7 +56,7 @@ def lines(
     width: int | None = None,
 ) -> list[str]:
     """Return the lines of a table; see `table`. No text is read as markup."""
-    return _laid_out(headers, rows, right, keep, drop, width).lines
+    return _laid_out(headers, rows, right=right, keep=keep, drop=drop, width=width).lines
 
 
 class _Laid(NamedTuple):
@@ -67,6 +67,7 @@ class _Laid(NamedTuple):
 def _laid_out(
     headers: Sequence[str],
     rows: Sequence[Sequence[object]],
+    *,
     right: Sequence[int],
     keep: Sequence[int],
     drop: Sequence[int],

@@ -77,7 +77,7 @@ def records(project: Project, capture: Capture) -> tuple[Record, ...]:
             next="restore the file (git checkout)",
         )
     if path == large:
-        rows = parquet.read_rows(path, RECORD_COLUMNS)
+        rows = parquet.read_rows(path, RECORD_COLUMNS, key="record_id", filled=("record",))
         return tuple(
             strict.parse_object(row["record"].encode(), f"{path}: {row['record_id']}") for row in rows
         )

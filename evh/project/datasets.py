@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -228,15 +227,14 @@ def _read(project: Project, path: Path) -> Dataset:
             why=[f"{project.show(path)}: items and items_file ({dataset.items_file})"],
             next="remove the one that is not meant",
         )
-    rows = parquet.read_rows(_items_path(project, dataset), ITEM_COLUMNS)
     items = [
         {
             "item_id": row["item_id"],
             "source_sha256": row["sha256"],
-            "fields": json.loads(row["fields"] or "{}"),
-            "lineage": json.loads(row["lineage"] or "{}"),
+            "fields": _object(row, "fields", dataset),
+            "lineage": _object(row, "lineage", dataset),
         }
-        for row in rows
+        for row in _item_rows(project, dataset)
     ]
     whole: dict[str, Any] = {**raw, "items": items}
     return record.parse(whole, project.show(path))
@@ -259,7 +257,8 @@ def _check_litter(project: Project, folder: Path, files_made: Mapping[str, bytes
     theirs = [
         path
         for path in sorted(folder.rglob("*"))
-        if path.is_symlink() or (path.is_file() and files_made.get(path.name) != path.read_bytes())
+        if path.is_symlink()
+        or not (path.is_dir() or (path.is_file() and files_made.get(path.name) == strict.read_bytes(path)))
     ]
     if theirs:
         raise Refusal(
@@ -271,8 +270,17 @@ def _check_litter(project: Project, folder: Path, files_made: Mapping[str, bytes
 
 
 def _parquet_texts(project: Project, dataset: Dataset) -> dict[str, bytes]:
-    rows = parquet.read_rows(_items_path(project, dataset), ITEM_COLUMNS)
-    return {row["item_id"]: row["text"] for row in rows}
+    return {row["item_id"]: row["text"] for row in _item_rows(project, dataset)}
+
+
+def _item_rows(project: Project, dataset: Dataset) -> list[dict[str, Any]]:
+    path = _items_path(project, dataset)
+    return parquet.read_rows(path, ITEM_COLUMNS, key="item_id", filled=("sha256", "text"))
+
+
+def _object(row: Mapping[str, Any], column: str, dataset: Dataset) -> dict[str, Any]:
+    place = f"{dataset.items_file}: {row['item_id']}: {column}"
+    return strict.parse_object((row[column] or "{}").encode(), place)
 
 
 def _items_path(project: Project, dataset: Dataset) -> Path:

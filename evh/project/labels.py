@@ -31,6 +31,7 @@ LABEL_COLUMNS = {
     "proposal": "text",
     "settled": "text",
 }
+FILLED = ("item_sha256", "label")
 
 
 def path_of(project: Project, dataset_id: str, name: str) -> Path:
@@ -106,7 +107,7 @@ def raw_texts(project: Project, label_set: LabelSet) -> dict[str, bytes]:
     if (place / LARGE).exists():
         return {
             row["item_id"]: row["label"]
-            for row in parquet.read_rows(place / LARGE, {"item_id": "text", "label": "bytes"})
+            for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=FILLED)
         }
     return read_item_files(place, label_set.items, f"labels/{label_set.ref}")
 
@@ -249,6 +250,6 @@ def _read(project: Project, place: Path) -> LabelSet:
             proposal=strict.parse_object(row["proposal"].encode(), place) if row["proposal"] else None,
             settled=row["settled"],
         )
-        for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS)
+        for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=FILLED)
     }
     return replace(made, items=items)

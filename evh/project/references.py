@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
 from evh.project.shelf import files, folders, missing, read_each, read_item_files
@@ -74,7 +74,7 @@ def raw_texts(project: Project, reference: Reference) -> dict[str, bytes]:
     if not place.is_dir():  # a foreign manifest may name itself otherwise than its folder
         place = _folder_of(project, reference)
     if (place / LARGE).exists():
-        return {row["item_id"]: row["label"] for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS)}
+        return {row["item_id"]: row["label"] for row in _rows(place)}
     if not reference.items:
         return {
             path.name.removesuffix(".txt"): strict.read_bytes(path)
@@ -176,6 +176,9 @@ def _read(project: Project, place: Path) -> Reference:
         strict.read_object(place / MANIFEST), project.show(place / MANIFEST), folder=place.name
     )
     if (place / LARGE).exists() and not made.items:
-        rows = parquet.read_rows(place / LARGE, LABEL_COLUMNS)
-        return replace(made, items={row["item_id"]: row["item_sha256"] for row in rows})
+        return replace(made, items={row["item_id"]: row["item_sha256"] for row in _rows(place)})
     return made
+
+
+def _rows(place: Path) -> list[dict[str, Any]]:
+    return parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=("item_sha256", "label"))

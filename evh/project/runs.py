@@ -129,10 +129,11 @@ def read(project: Project, name: str, *, folder: str | None = None) -> Run:
 
 
 def predictions(project: Project, run: Run) -> tuple[Prediction, ...]:
-    """Return a run's predictions, in their order; the last row of an item that was tried again counts.
+    """Return a finished run's predictions, in their order.
 
     Raises:
-        Refusal: the rows are missing, are not those that ``metrics.json`` names, or cannot be read.
+        Refusal: the rows are missing, are not those that ``metrics.json`` names, name an item twice, or
+            cannot be read.
     """
     folder = path_of(project, run)
     named = (run.predictions or {}).get("file")
@@ -148,23 +149,23 @@ def predictions(project: Project, run: Run) -> tuple[Prediction, ...]:
             why=[f"{project.show(path)}: not the bytes that {METRICS} recorded"],
             next="restore the file (git checkout)",
         )
-    return parse_rows(project, path, data)
+    rows = _parse_rows(project, path, data)
+    strict.refuse_doubled((row.item_id for row in rows), project.show(path), "item_id")
+    return rows
 
 
-def parse_rows(project: Project, path: Path, data: bytes) -> tuple[Prediction, ...]:
-    """Return the predictions in a file's bytes; see `predictions`."""
+def _parse_rows(project: Project, path: Path, data: bytes) -> tuple[Prediction, ...]:
     place = project.show(path)
     if path.name == ROWS_LARGE:
         raws: Iterable[Mapping[str, Any]] = (
-            _from_row(row, place) for row in parquet.read_rows(path, {"item_id": "text"})
+            _from_row(row, place)
+            for row in parquet.read_rows(path, PREDICTION_COLUMNS, key="item_id", optional=True)
         )
     else:
         raws = strict.parse_jsonl(data[: data.rfind(b"\n") + 1] if not data.endswith(b"\n") else data, place)
-    made = {}
-    for number, raw in enumerate(raws, start=1):
-        prediction = record.parse_prediction(raw, f"{place}: row {number}")
-        made[prediction.item_id] = prediction
-    return tuple(made.values())
+    return tuple(
+        record.parse_prediction(raw, f"{place}: row {number}") for number, raw in enumerate(raws, start=1)
+    )
 
 
 def output(project: Project, run: Run, prediction: Prediction) -> str | None:
@@ -288,9 +289,13 @@ def running(project: Project, path: Path) -> Run | None:
 
 
 def running_rows(project: Project, run: Run) -> tuple[Prediction, ...]:
-    """Return the rows that an unfinished run has kept; a last line that a crash cut is passed over."""
+    """Return the rows that an unfinished run has kept; a last line that a crash cut is passed over.
+
+    Of an item that was tried again the last row counts.
+    """
     path = path_of(project, run) / ROWS
-    return parse_rows(project, path, strict.read_bytes(path)) if path.exists() else ()
+    rows = _parse_rows(project, path, strict.read_bytes(path)) if path.exists() else ()
+    return tuple({row.item_id: row for row in rows}.values())
 
 
 def kept_output(project: Project, run: Run, item_id: str) -> bytes | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evh.errors import Refusal
 from evh.store.atomic import is_tmp
 from evh.store.names import possible_stems
+from evh.store.regular import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,16 +94,10 @@ def read_item_files(place: Path, item_ids: Iterable[str], record: str) -> dict[s
 def _read_item_file(folder: int, item_id: str) -> bytes | None:
     for stem in possible_stems(item_id):
         try:
-            descriptor = os.open(f"{stem}.txt", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+            with open_file(f"{stem}.txt", folder=folder, follow=False) as file:
+                return file.read()
         except OSError:
             continue
-        try:
-            chunks = []
-            while chunk := os.read(descriptor, 65536):
-                chunks.append(chunk)
-            return b"".join(chunks)
-        finally:
-            os.close(descriptor)
     return None
 
 

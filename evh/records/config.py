@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PROVIDERS = ("openai", "recorded", "python", "command", "echo")
+MOST_REPEATS = 100
+"""The most runs that one command makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,9 @@ class Config:
 def parse(raw: Mapping[str, Any], place: object) -> Config:
     """Return the config in a YAML mapping, or raise a Refusal with every key that is wrong."""
     shape = Shape(raw, place)
+    repeats = shape.whole("repeats", 1)
+    if not 1 <= repeats <= MOST_REPEATS:
+        shape.problem("repeats", f"is {raw.get('repeats')!r}; it can be 1 to {MOST_REPEATS}")
     config = Config(
         config_id=shape.identifier("config_id"),
         dataset_id=shape.text("dataset_id"),
@@ -61,7 +66,7 @@ def parse(raw: Mapping[str, Any], place: object) -> Config:
         goal=shape.maybe_text("goal"),
         reference=shape.maybe_text("reference"),
         labels=shape.maybe_text("labels"),
-        repeats=max(shape.whole("repeats", 1), 1),
+        repeats=repeats,
         fitted_on=shape.texts("fitted_on"),
         extra=shape.rest(),
     )

@@ -69,10 +69,12 @@ class LabelSet:
     @property
     def by(self) -> str:
         """Who or what labelled, in a word or two: a person, a model or config, a rule file."""
-        source = self.source
-        for key in ("by", "config_id", "model", "rules_file", "journal"):
-            if source.get(key):
-                return str(source[key]).rsplit("/", 1)[-1]
+        for key in ("by", "config_id", "model"):
+            if self.source.get(key):
+                return str(self.source[key])
+        for key in ("rules_file", "journal"):
+            if self.source.get(key):
+                return str(self.source[key]).rsplit("/", 1)[-1]
         return ""
 
     @property

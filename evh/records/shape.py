@@ -158,8 +158,13 @@ class Shape:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether ``value`` is a finite number; true and false are not numbers."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Tell whether ``value`` is a finite number that a float can hold; true and false are not numbers."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return False
 
 
 def scalars(shape: Shape, key: str) -> dict[str, Scalar]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
+
+from evh.store.regular import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def sha256(data: bytes) -> str:
@@ -22,8 +27,13 @@ def sha256_text(text: str) -> str:
 
 def sha256_file(path: Path) -> str:
     """Return the sha256 of a file's bytes, read in blocks (a capture may be larger than memory)."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_sha256(value: object) -> bool:
+    """Tell whether a value is what these functions return: 64 lower-case hex digits."""
+    return isinstance(value, str) and _SHA256.fullmatch(value) is not None
 
 
 def sha256_lines(lines: Iterable[str]) -> str:

@@ -32,7 +32,7 @@ def read(path: Path) -> Journal:
     """
     if not path.exists():
         return Journal(())
-    data = path.read_bytes()
+    data = strict.read_bytes(path)
     cut = data.rfind(b"\n") + 1
     torn = data[cut:] or None
     return Journal(strict.parse_jsonl(data[:cut], path), torn)

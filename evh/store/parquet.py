@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
+from evh.store import strict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
 ROWS_AS_TEXT = 5_000
 """Up to this many rows a table is JSON or text files that a person can diff; over it, Parquet."""
@@ -45,27 +48,89 @@ def dump_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
     return bytes(sink.getvalue().to_pybytes())
 
 
-def read_rows(path: Path, columns: Mapping[str, str]) -> list[dict[str, Any]]:
+def read_rows(
+    path: Path,
+    columns: Mapping[str, str],
+    *,
+    key: str | None = None,
+    filled: Sequence[str] = (),
+    optional: bool = False,
+) -> list[dict[str, Any]]:
     """Return the rows of a Parquet file as mappings.
 
+    Args:
+        path: the file.
+        columns: the columns that are read, as in `dump_rows`; others come along as they are.
+        key: the column that names a row: no null in it, and no value twice.
+        filled: further columns without a null.
+        optional: every column but the key may be missing (a foreign tree's).
+
     Raises:
-        Refusal: not a Parquet file, or a column of ``columns`` that is missing.
+        Refusal: not a Parquet file; a column that is missing, of another type or with a null; a doubled key.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    data = strict.read_bytes(path)
     try:
-        table = pq.read_table(pa.BufferReader(path.read_bytes()))
-    except (OSError, pa.ArrowException) as error:
+        table = pq.ParquetFile(pa.BufferReader(data)).read()
+        reasons = _wrong_columns(table, columns, {key, *filled} - {None}, {key} if optional else set(columns))
+        rows: list[dict[str, Any]] = [] if reasons else table.to_pylist()
+    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         raise Refusal(
             "bad-parquet", f"{path} is not a Parquet file that evh reads", why=[f"{path}: {error}"]
         ) from error
-    missing = [name for name in columns if name not in table.column_names]
-    if missing:
-        raise Refusal("bad-parquet", f"{path} lacks columns", why=[f"{path}: {name}" for name in missing])
-    rows: list[dict[str, Any]] = table.to_pylist()
+    if reasons:
+        raise Refusal(
+            "bad-parquet",
+            f"{path} does not hold the columns that it must",
+            why=[f"{path}: {reason}" for reason in reasons],
+        )
+    if key is not None:
+        strict.refuse_doubled((row[key] for row in rows), path, key)
     for name, kind in columns.items():
-        if kind == "scores":
+        if kind == "scores" and name in table.column_names:
             for row in rows:
                 row[name] = dict(row[name] or ())
     return rows
+
+
+def _wrong_columns(
+    table: pa.Table, columns: Mapping[str, str], filled: Collection[str | None], needed: Collection[str | None]
+) -> list[str]:
+    names = table.column_names
+    reasons = [f"the column {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1]
+    for name, kind in columns.items():
+        count = names.count(name)
+        if count == 0 and name in needed:
+            reasons.append(f"there is no column {name!r}")
+        if count != 1:
+            continue
+        column = table.column(name)
+        if not _holds(column.type, kind):
+            reasons.append(f"the column {name!r} is {column.type}, not {kind}")
+        elif name in filled and column.null_count:
+            reasons.append(f"the column {name!r} is null in {column.null_count} rows")
+    return reasons
+
+
+def _holds(found: pa.DataType, kind: str) -> bool:
+    """Tell whether a column of an Arrow type can be read as one of `_TYPES`; other writers vary its width."""
+    from pyarrow import types
+
+    if types.is_null(found):
+        return True
+    if types.is_dictionary(found):
+        return _holds(found.value_type, kind)
+    if kind == "text":
+        return bool(types.is_string(found) or types.is_large_string(found))
+    if kind == "bytes":
+        return bool(types.is_binary(found) or types.is_large_binary(found))
+    whole = types.is_integer(found)
+    if kind in ("whole", "number"):
+        return bool(whole or (kind == "number" and types.is_floating(found)))
+    if types.is_struct(found):  # how others write a map of known keys
+        return all(_holds(found.field(at).type, "number") for at in range(found.num_fields))
+    return bool(
+        types.is_map(found) and _holds(found.key_type, "text") and _holds(found.item_type, "number")
+    )

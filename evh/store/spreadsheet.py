@@ -29,17 +29,19 @@ _DELIMITERS = (",", ";", "\t", "|")
 class Row:
     """One row of a sheet: where it starts, for messages, and its cells by the header's names.
 
-    ``number`` counts rows as a spreadsheet does: the header is row 1. ``cells`` has "" for a cell that
-    the row lacks; a header that stands twice keeps its first column.
+    ``number`` counts rows as a spreadsheet does: the header is row 1. ``cells`` are as they lie in the file
+    (`unguard` those that `write_rows` wrote), "" for a cell that the row lacks, which makes it ``short``; a
+    header that stands twice keeps its first column.
     """
 
     number: int
     cells: dict[str, str]
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet as it was read: its header and its rows, cells unguarded; empty rows are passed over."""
+    """A sheet as it was read: its header, unguarded, and its rows; empty rows are passed over."""
 
     header: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -122,18 +124,17 @@ def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequ
     for number, cells in enumerate(parsed, start=1 + skipped):
         if not any(cell.strip() for cell in cells):
             continue
-        values = [unguard(cell) for cell in cells]
         if header is None:
-            header = tuple(value.strip() for value in values)
+            header = tuple(unguard(cell).strip() for cell in cells)
             continue
-        if any(value.strip() for value in values[len(header) :]):
+        if any(cell.strip() for cell in cells[len(header) :]):
             reasons.append(f"{place}: row {number}: it has more cells than the header")
         named: dict[str, str] = {}
-        for name, value in zip(header, values, strict=False):
-            named.setdefault(name, value)
-        for name in header[len(values) :]:
+        for name, cell in zip(header, cells, strict=False):
+            named.setdefault(name, cell)
+        for name in header[len(cells) :]:
             named.setdefault(name, "")
-        made.append(Row(number, named))
+        made.append(Row(number, named, short=len(cells) < len(header)))
     if header is None:
         reasons.append(f"{place}: it is empty: the first row names the columns")
     if reasons:

@@ -10,8 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evh.errors import Refusal
+from evh.store.regular import open_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 YAML_BYTES = 1_000_000
@@ -127,9 +129,10 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes, or a Refusal that names it."""
+    """Return a file's bytes, or a Refusal that names it; a pipe or a device is refused, never waited for."""
     try:
-        return path.read_bytes()
+        with open_file(path) as file:
+            return file.read()
     except OSError as error:
         raise Refusal(
             "cannot-read",
@@ -137,6 +140,23 @@ def read_bytes(path: Path) -> bytes:
             why=[f"{path}: {error.strerror or error}"],
             next="name a file that is there and may be read",
         ) from error
+
+
+def refuse_doubled(ids: Iterable[str], place: object, column: str) -> None:
+    """Raise a Refusal when rows that stand for one thing each name one of them twice."""
+    seen: set[str] = set()
+    doubled: dict[str, None] = {}
+    for one in ids:
+        if one in seen:
+            doubled[one] = None
+        seen.add(one)
+    if doubled:
+        raise Refusal(
+            "doubled-rows",
+            f"{place} holds rows of one {column}",
+            why=[f"{place}: the {column} {one!r} stands in several rows" for one in doubled],
+            next="restore the file (git checkout)",
+        )
 
 
 def dump_line(row: dict[str, Any]) -> bytes:

@@ -115,3 +115,25 @@ def test_references_fills_in_what_there_is_one_of(built: Builder, evh: CommandLi
     built.run("c", "d", {"one": "no"})
     built.reference("gold/r", label_set)
     assert "evh rescore --dataset-id d --reference gold/r" in evh.ok("references").out
+
+
+def test_what_was_written_or_scored_leads_on(built: Builder, evh: CommandLine) -> None:
+    """A sheet as CSV ends with the commands for its rows, and scores with where to see them."""
+    built.labels("d", "s", {"one": "no"})
+    evh.ok("arm-from-capture", "--dataset-id", "d", "--capture", "cap", "--as", "p")
+    out = evh.ok("inspect", "--sheet", "--dataset-id", "d", "--csv", "sheet.csv").out
+    assert "evh pick --dataset-id d --item one" in out
+    out = evh.ok("rescore", "--dataset-id", "d", "--labels", "d/s").out
+    assert out.endswith("next:\n  evh inspect --sheet --dataset-id d\n  evh runs --dataset-id d\n")
+
+
+def test_a_file_that_cannot_be_read_says_what_to_do(built: Builder, evh: CommandLine) -> None:
+    """A missing file, YAML that is none, and a filter without a value each name the way out."""
+    words = ("label-from-capture", "--dataset-id", "d", "--capture", "cap", "--set", "s", "--map")
+    missing = evh.refused("cannot-read", *words, "nope.yaml").json["refused"]
+    assert missing["next"] == "name a file that is there and may be read"
+    Path("bad.yaml").write_text("a: [")
+    assert evh.refused("bad-yaml", *words, "bad.yaml").json["refused"]["next"] == "mend bad.yaml"
+    built.dataset("f", {"x": "X"}, fields={"x": {"acme": "y"}})
+    where = evh.refused("bad-where", "inspect", "--sheet", "--dataset-id", "f", "--where", "acme")
+    assert where.json["refused"]["next"] == "write --where acme:VALUE"

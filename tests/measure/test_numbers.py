@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from evh.measure.numbers import mean
@@ -21,3 +23,10 @@ def test_mean_takes_any_iterable() -> None:
 def test_mean_loses_no_small_value_in_any_order(values: list[float]) -> None:
     """A plain sum of these is 0 in two orders; the exact mean is 1/3 in each."""
     assert mean(values) == 1 / 3
+
+
+def test_mean_of_the_largest_numbers_is_finite_in_any_order() -> None:
+    """Two of 1.7e308 have a sum that no float holds, and the mean 1.7e308; so in every order of mixed signs."""
+    assert mean([1.7e308, 1.7e308]) == 1.7e308
+    assert mean([1.7e308, 1.7e308, -1.7e308, -1.7e308]) == 0.0
+    assert len({mean(order) for order in permutations([1.7e308, 1.7e308, -1.7e308, 3.0])}) == 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,8 +63,59 @@ def test_a_file_that_is_no_parquet_or_lacks_columns_is_refused(tmp_path: Path) -
     data = parquet.dump_rows([{"id": "a"}], {"id": "text"})
     with pytest.raises(Refusal) as caught:
         read(tmp_path, data, {"id": "text", "x": "text", "y": "text"})
-    assert [reason.rsplit(": ")[-1] for reason in caught.value.why] == ["x", "y"]
+    assert [reason.rsplit(": ")[-1] for reason in caught.value.why] == [
+        "there is no column 'x'",
+        "there is no column 'y'",
+    ]
     for bad in (b"", b"no", data[:-8], data[: len(data) // 2]):
         with pytest.raises(Refusal) as caught:
             read(tmp_path, bad, {"id": "text"})
         assert caught.value.code == "bad-parquet"
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (pa.array([1, 2]), "the column 'id' is int64, not text"),
+        (pa.array([b"a", b"b"]), "the column 'id' is binary, not text"),
+        (pa.array([None, None]), "the column 'id' is null in 2 rows"),
+        (pa.array(["a", None]), "the column 'id' is null in 1 rows"),
+    ],
+    ids=["numbers", "bytes", "nulls", "a null"],
+)
+def test_a_column_of_another_type_or_with_nulls_is_refused(
+    tmp_path: Path, column: pa.Array, said: str
+) -> None:
+    """A key is a text in every row; nothing is converted by guess."""
+    pq.write_table(pa.table({"id": column}), tmp_path / "t.parquet")
+    with pytest.raises(Refusal) as caught:
+        parquet.read_rows(tmp_path / "t.parquet", {"id": "text"}, key="id")
+    assert caught.value.code == "bad-parquet"
+    assert said in caught.value.why[0]
+
+
+def test_two_rows_of_one_key_are_refused(tmp_path: Path) -> None:
+    """No row silently wins over another; the key is named."""
+    (tmp_path / "t.parquet").write_bytes(
+        parquet.dump_rows([{"id": "a"}, {"id": "b"}, {"id": "a"}], {"id": "text"})
+    )
+    with pytest.raises(Refusal) as caught:
+        parquet.read_rows(tmp_path / "t.parquet", {"id": "text"}, key="id")
+    assert caught.value.code == "doubled-rows"
+    assert [reason.partition(": ")[2] for reason in caught.value.why] == ["the id 'a' stands in several rows"]
+
+
+def test_what_other_writers_call_the_same_is_read(tmp_path: Path) -> None:
+    """Wide texts, dictionaries, whole numbers for numbers, a struct for scores; missing ones where allowed."""
+    table = pa.table(
+        {
+            "id": pa.array(["a"]).dictionary_encode(),
+            "raw": pa.array([b"x"], pa.large_binary()),
+            "n": pa.array([1], pa.int32()),
+            "scores": pa.array([{"x": 1}]),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert parquet.read_rows(tmp_path / "t.parquet", COLUMNS, key="id", optional=True) == [
+        {"id": "a", "raw": b"x", "n": 1, "scores": {"x": 1}}
+    ]
