@@ -116,6 +116,8 @@ class Builder:
         ``scores`` are each item's metrics and ``against`` what they were made against:
         ``labels/<dataset>/<set>`` or ``<tier>/<name>``.
         """
+        more.setdefault("n_items", len(decisions))
+        more.setdefault("n_errors", sum(decision is None for decision in decisions.values()))
         run = Run(f"{config_id}_{at}", config_id, dataset_id, created_at=_time(at), **more)
         return runs.write_scored(self.project, _scored(run, scores, against), _rows(decisions, scores))
 

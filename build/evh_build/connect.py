@@ -7,6 +7,7 @@ strict readers that every command uses; Parquet records as datasets that are sca
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pyarrow.dataset as pads
 from pyarrow import fs
 
 from evh_build import tables
+from evh_build.question import spill
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 VIEWS = Path(__file__).with_name("views")
 MEMORY = "1GB"
+SPILL = "8GB"
 THREADS = 2
 NOUNS = tuple(tables.COLUMNS)
 
@@ -47,7 +50,7 @@ class Database:
     """
 
     def __init__(self, gathered: Gathered, nouns: Collection[str] = NOUNS) -> None:
-        self.connection = closed(gathered.project.cache / "duckdb")
+        self.connection = closed(spill(gathered.project, os.getpid()))
         wanted = {need for noun in nouns for need in tables.NEEDS.get(noun, (noun,))}
         for noun, columns in tables.COLUMNS.items():
             rows = list(tables.rows(noun, gathered)) if noun in wanted else []
@@ -84,6 +87,7 @@ def closed(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "temp_directory": str(spill or ""),
+            "max_temp_directory_size": SPILL,
             "memory_limit": MEMORY,
             "threads": str(THREADS),
         },

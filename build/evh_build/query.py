@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from evh.errors import Refusal
 from evh_build.connect import NOUNS, Database, closed
+from evh_build.question import Column, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,14 +41,6 @@ PARQUET: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of an answer: its name, unique in the answer, and DuckDB's name of its type."""
-
-    name: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What a query gave, as Arrow: its types are those that were asked for, `Column.type` the query's own."""
 
@@ -68,6 +61,17 @@ class Answer:
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         """All rows, as plain values."""
         return tuple(row for batch in self.batches() for row in batch)
+
+    def parquet(self) -> bytes:
+        """Return the bytes of a Parquet file of the answer."""
+        import pyarrow.parquet as pq
+
+        sink = pa.BufferOutputStream()
+        try:
+            pq.write_table(self.table, sink, compression="zstd")
+        except pa.ArrowException as error:
+            raise _bad("the answer does not fit a Parquet file", error) from error
+        return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
 def select(
@@ -119,16 +123,6 @@ def check(sql: str) -> None:
             why=[f"the text holds: {found}"],
             next='evh sql "SELECT …"; the tables are read-only and no file is opened',
         )
-
-
-def too_large() -> Refusal:
-    """Return the Refusal for a query that needs too much memory."""
-    return Refusal(
-        "too-large",
-        "the query needs more memory than it may have",
-        why=["it was stopped"],
-        next="ask for fewer rows or columns, or for counts",
-    )
 
 
 def unique(names: list[str]) -> list[str]:

@@ -19,38 +19,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
+from evh.store import atomic
+from evh_build.question import Head, Question, Refused, spill, too_large, too_slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evh.project.find import Project
-    from evh_build.gather import Problem
-    from evh_build.query import Column
 
 SECONDS = 30.0
 MOST_SECONDS = 3_600.0
 ROOM = 3 * 2**30
-"""Bytes of address space that a query may take beside what the tables take: DuckDB's memory and the answer."""
-_CHILD = "import sys; sys.path[:] = sys.argv[2:]; from evh_build.query_process import serve; serve(sys.argv[1])"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the process is asked. The answer comes as rows, or as the bytes of one Parquet file."""
-
-    project: Project
-    sql: str
-    seconds: float
-    parquet: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The first thing that an answer says: its columns, how many rows follow, and what could not be read."""
-
-    columns: tuple[Column, ...]
-    n_rows: int
-    problems: tuple[Problem, ...]
+"""Bytes of address space that a query may take beside what is there before it: DuckDB's, and the answer's."""
+_CHILD = (
+    "import sys; sys.path[:] = sys.argv[2:]; from evh_build.query_process import serve; serve(sys.argv[1])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +43,6 @@ class Reply:
     head: Head
     rows: Iterator[tuple[Any, ...]]
     file: Callable[[], bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    code: str
-    what: str
-    why: tuple[str, ...]
-    next: str | None
 
 
 @contextmanager
@@ -91,7 +66,7 @@ def ask(project: Project, sql: str, *, seconds: float = SECONDS, parquet: bool =
             next="evh sql --help",
         )
     ours, theirs = Pipe()
-    child = subprocess.Popen(  # noqa: S603 - this Python, this module
+    child = subprocess.Popen(
         [sys.executable, "-P", "-c", _CHILD, str(theirs.fileno()), *sys.path],
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
@@ -104,7 +79,8 @@ def ask(project: Project, sql: str, *, seconds: float = SECONDS, parquet: bool =
         try:
             return receive()
         except (EOFError, ConnectionError):
-            raise _ended(child.wait(), seconds) from None
+            late = child.wait() == -signal.SIGALRM
+            raise (too_slow(seconds) if late else too_large()) from None
 
     def rows(n_rows: int) -> Iterator[tuple[Any, ...]]:
         while n_rows:
@@ -115,8 +91,8 @@ def ask(project: Project, sql: str, *, seconds: float = SECONDS, parquet: bool =
     try:
         heard(lambda: ours.send(Question(project, sql, seconds, parquet)))
         head = heard(ours.recv)
-        if isinstance(head, _Refused):
-            raise Refusal(head.code, head.what, why=head.why, next=head.next)
+        if isinstance(head, Refused):
+            raise head.refusal()
         if isinstance(head, Exception):
             raise head
         yield Reply(head, rows(head.n_rows), lambda: heard(ours.recv_bytes))
@@ -124,7 +100,7 @@ def ask(project: Project, sql: str, *, seconds: float = SECONDS, parquet: bool =
         ours.close()
         child.kill()
         child.wait()
-        _remove_spill(project, child.pid)
+        atomic.remove(spill(project, child.pid))  # what a process that was ended left there
 
 
 def serve(descriptor: str) -> None:
@@ -136,12 +112,11 @@ def serve(descriptor: str) -> None:
         return
     except OSError as error:
         connection.send(error)
-    except Exception as error:  # noqa: BLE001 - told by the one who asked
-        connection.send(
-            _Refused(error.code, error.what, error.why, error.next)
-            if isinstance(error, Refusal)
-            else RuntimeError(traceback.format_exc())
-        )
+    except MemoryError:
+        connection.send(Refused.of(too_large()))
+    except Exception as error:  # noqa: BLE001 - raised where it was asked
+        told = Refused.of(error) if isinstance(error, Refusal) else RuntimeError(traceback.format_exc())
+        connection.send(told)
 
 
 def _answer(connection: Connection) -> None:
@@ -159,22 +134,13 @@ def _answer(connection: Connection) -> None:
     answer = query.select(gathered, question.sql, types=types, limited=limited)
     head = Head(answer.columns, answer.table.num_rows, gathered.problems)
     if question.parquet:
-        data = _parquet(answer.table)
+        data = answer.parquet()
         connection.send(head)
         connection.send_bytes(data)
         return
     connection.send(head)
     for batch in answer.batches():
         connection.send(batch)
-
-
-def _parquet(table: Any) -> memoryview:  # noqa: ANN401 - pyarrow has no types
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    return memoryview(sink.getvalue())
 
 
 @contextmanager
@@ -207,27 +173,3 @@ def _memory(room: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _ended(code: int, seconds: float) -> Refusal:
-    """Return the Refusal for a process that ended without an answer."""
-    from evh_build.query import too_large
-
-    if code == -signal.SIGALRM:
-        return Refusal(
-            "too-slow",
-            f"the query was stopped after {seconds:g} seconds",
-            why=["it was still running"],
-            next="ask for less, or allow more with --seconds",
-        )
-    return too_large()
-
-
-def _remove_spill(project: Project, pid: int) -> None:
-    """Remove what a query that was ended left in the cache."""
-    from evh.store import atomic
-    from evh_build.spill import folder
-
-    place = folder(project, pid)
-    if place is not None and place.is_dir():
-        atomic.remove(place)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 import jinja2.meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup, escape
 
 from evh.errors import Refusal
@@ -113,8 +114,12 @@ def _place(error: Exception, name: str) -> str:
 
 
 def environment(folders: Sequence[Path]) -> jinja2.Environment:
-    """Return the templates' environment."""
-    made = jinja2.Environment(
+    """Return the templates' environment: a sandbox, for a project that came from elsewhere brings its own.
+
+    A template sees the values of its page and nothing behind them: no attribute that begins with ``_``, and
+    nothing that changes a value.
+    """
+    made = ImmutableSandboxedEnvironment(
         loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,8 @@ def plan(
     """
     named = out or (project.root / (project.settings.out or ".build/catalog"))
     place = Path(named).absolute()
+    if out is None and Path(os.path.normpath(place)).is_relative_to(project.root):
+        project.writable(place)
     real, data = place.resolve(), project.data.resolve()
     if real == data or real.is_relative_to(data) or data.is_relative_to(real):
         raise Refusal(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from evh.project import datasets, labels, references, runs
 from evh.project.arms import scored_against
 from evh.records.answers import shown
-from evh.store import strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -142,8 +142,8 @@ def _items(gathered: Gathered) -> Iterator[Row]:
                 "item_id": item.item_id,
                 "sha256": item.sha256,
                 "text": None if data is None else data.decode("utf-8", "replace"),
-                "fields": strict.compact(dict(item.fields)),
-                "lineage": strict.compact(dict(item.lineage)),
+                "fields": _json(dict(item.fields)),
+                "lineage": _json(dict(item.lineage)),
             }
 
 
@@ -160,7 +160,7 @@ def _captures(gathered: Gathered) -> Iterator[Row]:
             "last_ts": last,
             "n_no_item": one.n_no_item,
             "n_no_time": one.n_no_time,
-            "source": strict.compact(dict(one.source)),
+            "source": _json(dict(one.source)),
         }
 
 
@@ -173,7 +173,7 @@ def _configs(gathered: Gathered) -> Iterator[Row]:
             "provider": one.provider,
             "model": one.model,
             "recorded": one.recorded,
-            "params": strict.compact(dict(one.params)),
+            "params": _json(dict(one.params)),
         }
 
 
@@ -311,8 +311,8 @@ def _picks(gathered: Gathered) -> Iterator[Row]:
             "by": one.by,
             "capture": one.capture,
             "note": one.note,
-            "targets": strict.compact(list(one.targets)),
-            "tags": strict.compact(dict(one.tags)),
+            "targets": _json(list(one.targets)),
+            "tags": _json(dict(one.tags)),
         }
 
 
@@ -336,6 +336,19 @@ _READERS: dict[str, Callable[[Gathered], Iterator[Row]]] = {
 def _is_parquet(gathered: Gathered, key: str) -> bool:
     folder = runs.path_of(gathered.project, gathered.runs[key])
     return (folder / runs.ROWS_LARGE).is_file() and not (folder / runs.ROWS).is_file()
+
+
+def _json(value: object) -> str:
+    """Return a value as compact JSON that DuckDB can read.
+
+    What it refuses is told in another way: half of a surrogate pair as ``?``, an infinite number as its name.
+    """
+    form = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+    try:
+        text = form.encode(value)
+    except ValueError:
+        text = form.encode(json.loads(json.dumps(value), parse_constant=str))
+    return text.encode("utf-8", "replace").decode()
 
 
 def _text(value: object) -> str | None:

@@ -10,7 +10,7 @@ from evh.acts import run as run_act
 from evh.adapters import loader
 from evh.errors import Refusal
 from evh.project import captures, configs, datasets, runs
-from evh.project.shelf import read_each
+from evh.project.shelf import check_new, read_each
 from evh.records import config as record
 from evh.records.config import Config
 from evh.store import atomic, strict
@@ -102,7 +102,7 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
     Raises:
         Refusal: another command makes the same arm now, or has made it since the plan.
     """
-    with held(project.locks, plan.path, wait_s=0):
+    with held(project.locks, project.writable(plan.path), wait_s=0):
         _refuse_taken(project, plan.config.config_id, plan.path, plan.text)
         if not plan.path.exists():
             try:
@@ -119,6 +119,7 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
 def _refuse_taken(project: Project, name: str, path: Path, text: str) -> None:
     """Refuse a name that is taken; the same config without a run is what a killed attempt left: it is not."""
     if not path.exists():
+        check_new(path, "config")
         return
     left = strict.read_bytes(path) == text.encode()
     if not left or any(run.config_id == name for run in runs.read_all(project, [])):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evh.errors import Refusal
 from evh.project import datasets
 from evh.records.dataset import Dataset, Item
-from evh.records.shape import Scalar, is_number
+from evh.records.shape import Scalar, bad_scalar
 from evh.store import rows, strict
 from evh.store.hashing import sha256
 from evh.store.names import bad_item_id
@@ -274,10 +274,10 @@ def _of_file(source: Source, file: Path, reasons: list[str]) -> list[Draft]:
             if value is None:
                 if name not in row:
                     reasons.append(f"{place}: there is no field {name!r}; {known}")
-            elif isinstance(value, str | bool) or is_number(value):
-                fields[name] = value
+            elif (reason := bad_scalar(value)) is not None:
+                reasons.append(f"{place}: {name} {reason}")
             else:
-                reasons.append(f"{place}: {name} is not a text, a number or true or false")
+                fields[name] = value
         try:
             drafts.append(Draft(item_id, text.encode(), place, fields))
         except UnicodeEncodeError:

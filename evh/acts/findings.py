@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from evh.project.shelf import read_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from evh.errors import Refusal
     from evh.project.find import Project
@@ -67,9 +67,16 @@ class Findings:
         self.checked[noun] = self.checked.get(noun, 0) + n
 
     def attempt(self, path: Path, deed: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Return what ``deed(*args)`` returns; where it is refused, each reason is an error of ``path``."""
+        """Return what ``deed(*args)`` returns; where it is refused, each reason is an error of ``path``.
+
+        What may not be read is such a reason too: nothing of it ends the check of the rest.
+        """
         refused: list[Refusal] = []
-        made = read_each([path], lambda _: deed(*args, **kwargs), refused)
+        try:
+            made = read_each([path], lambda _: deed(*args, **kwargs), refused)
+        except OSError as error:
+            self.error("cannot-read", Path(error.filename or path), error.strerror or str(error))
+            return None
         for refusal in refused:
             self.refused(path, refusal)
         return made[0] if made else None

@@ -200,8 +200,12 @@ def score(
     problems: list[str] = []
     if scored:
         figures, error = attempt(lambda: adapter.summarise(scored, place), place)
-        scores |= figures or {}
         problems += [f"the run-level figures are missing: {error}"] if error else []
+        problems += [
+            f"summarise returned {name!r}, which the items have: their mean stands"
+            for name in sorted((figures or {}).keys() & scores.keys())
+        ]
+        scores = {**(figures or {}), **scores}
     n_scored = len(scored) if target else sum(bool(row.scores) for row in made)
     return Scored(tuple(made), scores, n_scored, tuple(problems))
 

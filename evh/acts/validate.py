@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Note", "Report", "validate"]
 
+CHECKS = (
+    validate_tree.check,
+    validate_records.check_datasets,
+    validate_records.check_captures,
+    validate_records.check_configs,
+    validate_records.check_runs,
+    validate_labels.check_sets,
+    validate_labels.check_references,
+    validate_records.check_baselines,
+    validate_records.check_picks,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -50,18 +62,13 @@ def validate(project: Project, *, clean: bool = False, dry_run: bool = False) ->
                 "an unfinished write left it" if holder is None else f"process {holder} may be writing it"
             )
             found.warning("leftover", path, f"{reason}; evh validate --clean removes it")
-    validate_tree.check(found)
-    validate_records.check_datasets(found)
-    validate_records.check_captures(found)
-    validate_records.check_configs(found)
-    validate_records.check_runs(found)
-    validate_labels.check_sets(found)
-    validate_labels.check_references(found)
-    validate_records.check_baselines(found)
-    validate_records.check_picks(found)
+    for check in CHECKS:
+        found.attempt(project.data, check, found)
     order = {"error": 0, "warning": 1}
     return Report(
-        findings=tuple(sorted(found.findings, key=lambda one: (order[one.severity], one.file, one.reason))),
+        findings=tuple(
+            sorted(set(found.findings), key=lambda one: (order[one.severity], one.file, one.reason))
+        ),
         notes=tuple(sorted(found.notes, key=lambda one: (one.code, one.file, one.reason))),
         checked=found.checked,
         cleaned=tuple(cleaned),

@@ -26,7 +26,7 @@ def check_sets(found: Findings) -> None:
     """Check each label set: its manifest, its digest, its guideline, and the items that it names."""
     project = found.project
     known = {one.dataset_id: one.by_id for one in datasets.read_all(project, [])}
-    for ref in labels.refs(project):
+    for ref in labels.refs(project, []):  # what may not be read is told by `validate_tree`
         place = project.data / "labels" / ref
         path = place / labels.MANIFEST
         dataset_id, _, name = ref.partition("/")
@@ -45,7 +45,10 @@ def check_sets(found: Findings) -> None:
         _check_items(
             found, path, dataset_id, known, {key: one.sha256 for key, one in label_set.items.items()}
         )
-        _check_files(found, place, list(label_set.items), labels.LARGE, (labels.MANIFEST,), guideline=True)
+        more = (labels.MANIFEST,)
+        found.attempt(
+            place, _check_files, found, place, list(label_set.items), labels.LARGE, more, guideline=True
+        )
 
 
 def _check_texts(found: Findings, place: Path, label_set: LabelSet, raw: Mapping[str, bytes]) -> None:
@@ -76,8 +79,9 @@ def _check_guideline(found: Findings, place: Path, label_set: LabelSet) -> None:
 def check_references(found: Findings) -> None:
     """Check each reference set: its manifest, its promotion, and its texts against what was promoted."""
     project = found.project
-    known = {one.dataset_id: one.by_id for one in datasets.read_all(project, [])}
-    for ref in references.refs(project):
+    known = {one.dataset_id: one for one in datasets.read_all(project, [])}
+    items = {dataset_id: one.by_id for dataset_id, one in known.items()}
+    for ref in references.refs(project, []):
         place = project.data / "references" / ref
         path = place / references.MANIFEST
         reference = found.attempt(path, references.read, project, ref)
@@ -95,15 +99,32 @@ def check_references(found: Findings) -> None:
         if reference.promoted_from is None:
             found.warning("no-promotion", path, "no promotion on record: evh reference-promote makes one")
         elif raw is not None:
-            _check_promotion(found, path, reference, raw)
-        _check_items(found, path, reference.dataset_id, known, reference.items)
+            held = known.get(reference.dataset_id)
+            kept_back = held is not None and not held.redistributable
+            _check_promotion(found, path, reference, raw, kept_back=kept_back)
+        _check_items(found, path, reference.dataset_id, items, reference.items)
         if reference.items:
-            _check_files(
-                found, place, list(reference.items), references.LARGE, (references.MANIFEST,), guideline=False
+            more = (references.MANIFEST,)
+            found.attempt(
+                place,
+                _check_files,
+                found,
+                place,
+                list(reference.items),
+                references.LARGE,
+                more,
+                guideline=False,
             )
 
 
-def _check_promotion(found: Findings, path: Path, reference: Reference, raw: Mapping[str, bytes]) -> None:
+def _check_promotion(
+    found: Findings, path: Path, reference: Reference, raw: Mapping[str, bytes], *, kept_back: bool
+) -> None:
+    """Check a reference's texts against the sets it was promoted from.
+
+    A set that is not here is a warning, for then nothing shows that the texts are its labels; it is a note
+    where labels were left out on purpose: the dataset is ``kept_back``, or the tree has no labels at all.
+    """
     project = found.project
     promoted = reference.promoted_from or {}
     recorded = promoted.get("labels_sha256")
@@ -113,7 +134,9 @@ def _check_promotion(found: Findings, path: Path, reference: Reference, raw: Map
     for at, ref in enumerate(reference.label_refs):
         dataset_id, _, name = str(ref).rpartition("/")
         if not (project.data / "labels" / dataset_id / name / labels.MANIFEST).is_file():
-            found.note("unknown-set", path, f"the label set {ref}, which it was promoted from, is not here")
+            reason = f"the label set {ref}, which it was promoted from, is not here"
+            tell = found.warning if (project.data / "labels").is_dir() and not kept_back else found.note
+            tell("unknown-set", path, reason)
             whole = False
             continue
         label_set = found.attempt(path, labels.read, project, dataset_id, name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from typing import TYPE_CHECKING
 
 from evh.acts.validate_tree import check_journal
+from evh.measure.numbers import mean
 from evh.project import baselines, captures, configs, datasets, picks, runs
 from evh.project.arms import scored_against
 from evh.project.shelf import files, folders
@@ -15,13 +17,12 @@ from evh.store.names import possible_stems
 from evh.store.text import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from evh.acts.findings import Findings
-    from evh.records.dataset import Dataset
-    from evh.records.run import Run
-
-"""The hidden key of a prediction that names its output's bytes."""
+    from evh.records.dataset import Dataset, Item
+    from evh.records.run import Prediction, Run
 
 
 def check_datasets(found: Findings) -> None:
@@ -31,7 +32,7 @@ def check_datasets(found: Findings) -> None:
     named_files: set[Path] = set()
     place = project.data / "datasets"
     broken = False
-    for path in files(place, ".json"):
+    for path in found.attempt(place, files, place, ".json") or []:
         dataset = found.attempt(path, datasets.read_file, project, path)
         if dataset is None:
             broken = True
@@ -47,7 +48,7 @@ def check_datasets(found: Findings) -> None:
             found.note("unknown-parent", path, f"its parent {dataset.parent!r} is not here")
         named_files |= _check_items(found, path, dataset)
     sources = project.data / "sources"
-    for folder in folders(sources):
+    for folder in found.attempt(sources, folders, sources) or []:
         if broken:
             break  # what a broken manifest names cannot be told from litter
         if folder.name not in known and not any(path.is_relative_to(folder) for path in named_files):
@@ -109,7 +110,7 @@ def _plain(data: bytes) -> str:
 def check_captures(found: Findings) -> None:
     """Check each capture: its manifest, its records' digest, count and ids."""
     project = found.project
-    ids = captures.ids(project)
+    ids = captures.ids(project, [])  # what may not be read is told by `validate_tree`
     for name in ids:
         folder = captures.path_of(project, name)
         path = folder / captures.MANIFEST
@@ -135,7 +136,7 @@ def check_captures(found: Findings) -> None:
 def check_configs(found: Findings) -> None:
     """Check that each config can be read; a foreign file's name need not be its id."""
     seen: dict[str, str] = {}
-    for path in configs.paths(found.project):
+    for path in found.attempt(found.project.data / "configs", configs.paths, found.project) or []:
         config = found.attempt(path, configs.read_file, found.project, path)
         if config is None:
             continue
@@ -155,10 +156,13 @@ def check_runs(found: Findings) -> None:
     known_items = {one.dataset_id: one.by_id for one in datasets.read_all(project, [])}
     known_configs = {one.config_id for one in configs.read_all(project, [])}
     for folder in runs.folder_names(project):
-        for path in folders(runs.place_of(project, folder)):
+        place = runs.place_of(project, folder)
+        for path in found.attempt(place, folders, place) or []:
             metrics = path / runs.METRICS
-            if not metrics.exists():
-                _check_unfinished(found, path)
+            finished = found.attempt(path, metrics.exists)
+            if not finished:
+                if finished is not None:
+                    _check_unfinished(found, path)
                 continue
             run = found.attempt(metrics, runs.read_path, project, folder, path)
             if run is None:
@@ -172,7 +176,7 @@ def check_runs(found: Findings) -> None:
                 found.note("unknown-dataset", metrics, f"its dataset {run.dataset_id!r} is not here")
             _check_scored_against(found, metrics, run)
             if run.run_id == path.name:  # else its rows cannot be found by its id
-                _check_predictions(found, path, run, set(known_items.get(run.dataset_id, {})))
+                found.attempt(path, _check_predictions, found, path, run, known_items.get(run.dataset_id, {}))
 
 
 def _check_unfinished(found: Findings, path: Path) -> None:
@@ -195,7 +199,7 @@ def _check_scored_against(found: Findings, metrics: Path, run: Run) -> None:
         found.note("unknown-set", metrics, f"{ref}, which it was scored against, is not here")
 
 
-def _check_predictions(found: Findings, path: Path, run: Run, items: set[str]) -> None:
+def _check_predictions(found: Findings, path: Path, run: Run, items: Mapping[str, Item]) -> None:
     project = found.project
     rows = found.attempt(path, runs.predictions, project, run)
     named = (run.predictions or {}).get("file")
@@ -205,9 +209,7 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: set[str]) -
     if rows is None:
         return
     found.count("predictions", len(rows))
-    expected = (run.predictions or {}).get("rows")
-    if isinstance(expected, int) and expected != len(rows):
-        found.error("count", path / runs.METRICS, f"it says {expected} predictions; there are {len(rows)}")
+    _check_figures(found, path / runs.METRICS, run, rows)
     strangers = [row.item_id for row in rows if items and row.item_id not in items]
     if strangers:
         found.warning(
@@ -219,7 +221,7 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: set[str]) -
     outputs = path / "outputs"
     present = {one.name for one in files(outputs, ".txt")} if project.inside(outputs) else set()
     hashed = [row for row in rows if isinstance(row.hidden.get(runs.OUTPUT_SHA), str)]
-    texts = runs.outputs(project, run, hashed) if hashed else {}
+    texts = (found.attempt(outputs, runs.outputs, project, run, hashed) or {}) if hashed else {}
     for row in rows:
         if present:
             found.doubled(outputs, present, possible_stems(row.item_id), row.item_id)
@@ -233,11 +235,33 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: set[str]) -
             found.error("output-bytes", path, f"{row.item_id}: not the output that was scored")
 
 
+def _check_figures(found: Findings, metrics: Path, run: Run, rows: Sequence[Prediction]) -> None:
+    """Make a run's figures again from its rows: its counts, and each score that is a mean over them.
+
+    A figure of the whole run has no value in the rows and cannot be made again here; nor are the counts of
+    a foreign run, which names no file of predictions, held against rows that it may have left out.
+    """
+    if run.predictions is not None:
+        errors = sum(row.error is not None for row in rows)
+        for name, said, n in (
+            ("rows of predictions", run.predictions.get("rows"), len(rows)),
+            ("n_items", run.n_items, len(rows)),
+            ("n_errors", run.n_errors, errors),
+        ):
+            if said is not None and said != n:
+                found.error("count", metrics, f"it says {said} ({name}); there are {n}")
+    for metric, figure in sorted(run.scores.items()):
+        made = mean(row.scores[metric] for row in rows if metric in row.scores)
+        if made is not None and not math.isclose(figure, made, rel_tol=1e-9, abs_tol=1e-12):
+            found.error("scores", metrics, f"{metric}: it says {figure:g}; the mean of its rows is {made:g}")
+
+
 def check_baselines(found: Findings) -> None:
     """Check that each baseline can be read and that the run that it promoted is here."""
     project = found.project
     known = {one.run_id for one in runs.read_all(project, [])}
-    for path in files(project.data / "baselines", ".json"):
+    place = project.data / "baselines"
+    for path in found.attempt(place, files, place, ".json") or []:
         made = found.attempt(path, baselines.read_file, project, path)
         if made is not None:
             found.count("baselines", 1)
@@ -251,7 +275,7 @@ def check_picks(found: Findings) -> None:
     """Check the list of picks: whole lines, and items that are still what was picked."""
     project = found.project
     path = picks.path_of(project)
-    if not path.exists():
+    if not path.is_file():  # one of another kind is told by `validate_tree`
         return
     check_journal(found, path)
     if any(one.file == project.show(path) and one.severity == "error" for one in found.findings):

@@ -7,22 +7,39 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evh.project.find import SETTINGS
 from evh.store import journal
 from evh.store.atomic import is_tmp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from evh.acts.findings import Findings
     from evh.project.find import Project
 
 GIT_RULE = "* -text"
+FOLDERS = [
+    "adapters",
+    "baselines",
+    "captures",
+    "configs",
+    "datasets",
+    "guidelines",
+    "labels",
+    "references",
+    "rules",
+    "runs",
+    "sources",
+]
+FILES = {"adapters": (".py",), "baselines": (".json",), "configs": (".yaml", ".yml"), "datasets": (".json",)}
+"""The endings of the files that each of these folders holds."""
 _WRITER = re.compile(r"\.tmp-.*-(\d+)-[0-9a-f]{8}", re.DOTALL)
 
 
 def check(found: Findings) -> None:
     """Check what concerns no single record."""
     _check_gitattributes(found)
+    _check_kinds(found)
     _check_links(found)
     _check_journals(found)
 
@@ -47,17 +64,29 @@ def writer_of(path: Path) -> int | None:
     return pid
 
 
-def walk(folder: Path) -> Iterator[Path]:
-    """Yield every path below a folder in order; links are named and not followed, leftovers not entered."""
+def walk(folder: Path, *, unreadable: Callable[[Path, OSError], object] | None = None) -> Iterator[Path]:
+    """Yield every path below a folder in order; links are named and not followed, leftovers not entered.
+
+    Args:
+        folder: where to start.
+        unreadable: called with each folder that may not be read, and why; it is not entered.
+    """
     if not folder.is_dir():
         return
-    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+    try:
+        os.stat(os.path.join(folder, "."))  # noqa: PTH116, PTH118 - a Path drops the dot: may it be entered?
+        entries = sorted(os.scandir(folder), key=lambda one: one.name)
+    except OSError as error:
+        if unreadable is not None:
+            unreadable(folder, error)
+        return
+    for entry in entries:
         path = Path(entry.path)
         if entry.name == ".locks" and entry.is_dir(follow_symlinks=False):
             continue
         yield path
         if entry.is_dir(follow_symlinks=False) and not is_tmp(entry.name):
-            yield from walk(path)
+            yield from walk(path, unreadable=unreadable)
 
 
 def _check_gitattributes(found: Findings) -> None:
@@ -78,8 +107,43 @@ def _check_gitattributes(found: Findings) -> None:
             found.error("gitattributes", path, f"{rule!r} undoes {GIT_RULE!r} for some files")
 
 
+def _check_kinds(found: Findings) -> None:
+    """Find what lists of a shelf pass over: a file where a folder belongs, and the reverse."""
+    data = found.project.data
+    entries = sorted(data.iterdir())
+    for path in entries:
+        if (path.name in FOLDERS or path.name.startswith("runs-")) and not path.is_dir():
+            found.error("wrong-kind", path, f"it is {_kind(path)}, where a folder belongs")
+    files = [found.project.root / SETTINGS, data / "picks.jsonl"]
+    for name, endings in FILES.items():
+        place = data / name
+        files += found.attempt(place, _no_files, place, endings) or []
+    for path in files:
+        if os.path.lexists(path) and not path.is_file():
+            found.error("wrong-kind", path, f"it is {_kind(path)}, where a file belongs")
+
+
+def _no_files(place: Path, endings: Sequence[str]) -> list[Path]:
+    """Return what is no file in a folder, but is named like one."""
+    if not place.is_dir():
+        return []
+    named = [path for path in sorted(place.iterdir()) if path.suffix in endings and path.name[0] != "."]
+    return [path for path in named if not path.is_file()]
+
+
+def _kind(path: Path) -> str:
+    if path.is_dir():
+        return "a folder"
+    if path.is_file():
+        return "a file"
+    return "a link that leads nowhere" if path.is_symlink() else "a pipe or a device"
+
+
 def _check_links(found: Findings) -> None:
-    for path in walk(found.project.data):
+    def unreadable(path: Path, error: OSError) -> None:
+        found.error("cannot-read", path, error.strerror or str(error))
+
+    for path in walk(found.project.data, unreadable=unreadable):
         if path.is_symlink() and not found.project.inside(path):
             found.error(
                 "outside", path, f"a link that leads out of the project, to {path.readlink()}; not followed"

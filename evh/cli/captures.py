@@ -161,11 +161,17 @@ def split(
     here = project()
     plan = split_act.plan(here, capture_id, (names[0], names[1]), at=at, fraction=fraction, seed=seed)
     made = tuple(half.capture for half in plan.halves) if dry_run else split_act.commit(here, plan)
+    notes = [
+        f"{half.capture.capture_id} is there already, byte for byte: it was left as it is"
+        for half in plan.halves
+        if half.there
+    ]
     if as_json:
         emit(
             "split",
             "captures",
             [_row(one) for one in made],
+            warnings=notes,
             written=not dry_run,
             n_no_item=plan.n_no_item,
             n_no_time=plan.n_no_time,
@@ -174,9 +180,8 @@ def split(
         return
     counts = " and ".join(f"{plural(one.n_records, 'record')} as {one.capture_id}" for one in made)
     say(f"{'would split' if dry_run else 'split'} {capture_id}: {counts}")
-    for half in plan.halves:
-        if half.there:
-            say(f"  {half.capture.capture_id} is there already, byte for byte: it was left as it is")
+    for note in notes:
+        say(f"  {note}")
     say(
         f"  {plural(plan.n_neither, 'record')} in neither half:"
         f" {plan.n_no_item:,} without an item, {plan.n_no_time:,} without a time"

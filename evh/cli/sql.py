@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +15,16 @@ from evh.cli import common
 from evh.cli.table import table
 from evh.errors import Refusal
 from evh.store import atomic
-from evh.store.text import plural
+from evh.store.text import clean, one_line, plural
 
 if TYPE_CHECKING:
     from evh.project.find import Project
-    from evh_build.query import Answer
+    from evh_build.query_process import Reply
+
+TABLE_ROWS = 1_000
+"""How many rows a table shows; people read no more."""
+JSON_ROWS = 1_000_000
+CSV_CHARACTERS = 1_000_000
 
 
 @click.argument("query", required=False)
@@ -41,30 +48,22 @@ def sql(
         raise click.UsageError('give a query, such as evh sql "SELECT * FROM datasets", or --tables')
     if sum([as_json, as_csv, parquet is not None]) > 1:
         raise click.UsageError("choose one of --json, --csv and --parquet")
-    from evh_build.gather import Gathered
-    from evh_build.query import select
+    from evh_build.query_process import ask
 
     if parquet is not None:
         _check_new(project, parquet)
-    gathered = Gathered(project)
-    answer = select(gathered, query, seconds=seconds)
-    notes = [f"left out: {one.what}" for one in gathered.problems]
-    if as_json:
-        _emit(answer, notes)
-        return
-    if as_csv:
-        click.echo(_csv(answer), nl=False)
-    elif parquet is not None:
-        _write(parquet, answer)
-        common.say(f"{plural(len(answer.rows), 'row')} in {parquet}")
-    else:
-        numbers = [at for at, one in enumerate(answer.columns) if _is_number(one.type)]
-        table(
-            [one.name for one in answer.columns],
-            [[_plain(v) for v in row] for row in answer.rows],
-            right=numbers,
-        )
-        click.echo(plural(len(answer.rows), "row"), err=True)
+    with ask(project, query, seconds=seconds, parquet=parquet is not None) as reply:
+        notes = [f"left out: {one.what}" for one in reply.head.problems]
+        if as_json:
+            _emit(reply, notes)
+            return
+        if as_csv:
+            _csv(reply)
+        elif parquet is not None:
+            _write(parquet, reply.file())
+            common.say(f"{plural(reply.head.n_rows, 'row')} in {parquet}")
+        else:
+            _table(reply)
     common.warn(notes)
 
 
@@ -82,23 +81,50 @@ def _list_tables(*, as_json: bool) -> None:
     common.next_steps(['evh sql "SELECT * FROM runs"'])
 
 
-def _emit(answer: Answer, notes: list[str]) -> None:
-    names = [one.name for one in answer.columns]
+def _table(reply: Reply) -> None:
+    columns, n_rows = reply.head.columns, reply.head.n_rows
+    table(
+        [one_line(one.name) for one in columns],
+        [[_plain(value) for value in row] for row in islice(reply.rows, TABLE_ROWS)],
+        right=[at for at, one in enumerate(columns) if _is_number(one.type)],
+    )
+    click.echo(plural(n_rows, "row"), err=True)
+    if n_rows > TABLE_ROWS:
+        common.warn([f"the first {TABLE_ROWS:,} are shown; --csv and --parquet have all"])
+
+
+def _emit(reply: Reply, notes: list[str]) -> None:
+    names = [one.name for one in reply.head.columns]
+    if reply.head.n_rows > JSON_ROWS:
+        raise Refusal(
+            "too-large",
+            f"{plural(reply.head.n_rows, 'row')} are too many for one JSON document",
+            why=[f"it has up to {JSON_ROWS:,}"],
+            next="take --csv or --parquet FILE, or ask for less",
+        )
     common.emit(
         "sql",
         "rows",
-        [{name: _json(value) for name, value in zip(names, row, strict=True)} for row in answer.rows],
-        columns=[{"name": one.name, "type": one.type} for one in answer.columns],
+        [{name: _json(value) for name, value in zip(names, row, strict=True)} for row in reply.rows],
+        columns=[{"name": one.name, "type": one.type} for one in reply.head.columns],
         warnings=notes,
     )
 
 
-def _csv(answer: Answer) -> str:
-    made = io.StringIO()
-    writer = csv.writer(made, lineterminator="\n")
-    writer.writerow([one.name for one in answer.columns])
-    writer.writerows([["" if value is None else _plain(value) for value in row] for row in answer.rows])
-    return made.getvalue()
+def _csv(reply: Reply) -> None:
+    """Print rows as they come: cells as they are, but on a terminal without what would move its cursor."""
+    shown = clean if sys.stdout.isatty() else str
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow([shown(one.name) for one in reply.head.columns])
+    for row in reply.rows:
+        cells = ["" if value is None else _plain(value) for value in row]
+        writer.writerow([shown(cell) if isinstance(cell, str) else cell for cell in cells])
+        if sink.tell() > CSV_CHARACTERS:
+            click.echo(sink.getvalue(), nl=False, color=True)  # else click takes escapes out of a pipe
+            sink.seek(0)
+            sink.truncate()
+    click.echo(sink.getvalue(), nl=False, color=True)
 
 
 def _check_new(project: Project, path: Path) -> None:
@@ -109,14 +135,9 @@ def _check_new(project: Project, path: Path) -> None:
         raise Refusal("existing-file", f"{path} is there already", why=[f"{path}: it is not overwritten"])
 
 
-def _write(path: Path, answer: Answer) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(answer.table, sink, compression="zstd")
+def _write(path: Path, data: bytes) -> None:
     try:
-        atomic.write_new_file(path.absolute(), sink.getvalue().to_pybytes())
+        atomic.write_new_file(path.absolute(), data)
     except FileExistsError:
         raise Refusal(
             "existing-file", f"{path} is there already", why=[f"{path}: it is not overwritten"]

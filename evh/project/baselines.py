@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evh.project.shelf import files, read_each
+from evh.project.shelf import files, listed, read_each
 from evh.records import baseline as record
 from evh.store import strict
 
@@ -23,5 +23,5 @@ def read_file(project: Project, path: Path) -> Baseline:
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Baseline]:
     """Return every baseline, by file name; see `shelf.read_each` for ``problems``."""
-    paths = files(project.data / "baselines", ".json")
+    paths = listed(lambda: files(project.data / "baselines", ".json"), problems)
     return read_each(paths, lambda path: read_file(project, path), problems)

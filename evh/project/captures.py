@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
-from evh.project.shelf import folders, missing, read_each
+from evh.project.shelf import check_new, holding, missing, read_each
 from evh.records import capture as record
 from evh.store import atomic, parquet, strict
 from evh.store.hashing import sha256
@@ -30,9 +30,9 @@ def path_of(project: Project, capture_id: str) -> Path:
     return project.data / "captures" / check_id(capture_id, "capture")
 
 
-def ids(project: Project) -> list[str]:
-    """Return the ids of the captures, sorted."""
-    return [path.name for path in folders(project.data / "captures") if (path / MANIFEST).exists()]
+def ids(project: Project, problems: list[Refusal] | None = None) -> list[str]:
+    """Return the ids of the captures, sorted; see `shelf.read_each` for ``problems``."""
+    return [path.name for path in holding([project.data / "captures"], MANIFEST, problems)]
 
 
 def exists(project: Project, capture_id: str) -> bool:
@@ -50,7 +50,7 @@ def read(project: Project, capture_id: str) -> Capture:
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Capture]:
     """Return every capture's manifest; see `shelf.read_each` for ``problems``."""
-    return read_each(ids(project), lambda name: read(project, name), problems)
+    return read_each(ids(project, problems), lambda name: read(project, name), problems)
 
 
 def records(project: Project, capture: Capture) -> tuple[Record, ...]:
@@ -111,7 +111,8 @@ def write_new(
         Refusal: there is a capture of that id.
     """
     place = path_of(project, capture.capture_id)
-    with held(project.locks, place):
+    with held(project.locks, project.writable(place)):
+        check_new(place, "capture")
         try:
             with atomic.new_folder(place) as writer:
                 writer.add(name, data)

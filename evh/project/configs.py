@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import files, missing, read_each
+from evh.project.shelf import check_new, files, listed, missing, read_each
 from evh.records import config as record
 from evh.store import atomic, strict
 from evh.store.hashing import sha256
@@ -65,7 +65,9 @@ def read_file(project: Project, path: Path) -> Config:
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Config]:
     """Return every config, in the order of their file names; see `shelf.read_each` for ``problems``."""
-    return read_each(paths(project), lambda path: read_file(project, path), problems)
+    return read_each(
+        listed(lambda: paths(project), problems), lambda path: read_file(project, path), problems
+    )
 
 
 def digest(project: Project, config_id: str) -> str:
@@ -91,7 +93,8 @@ def resolve(project: Project, config: Config, name: str) -> Path | None:
 
 def write_new(project: Project, config: Config, *, comment: str) -> Path:
     """Write a new config file, or raise a Refusal when there is one of that id."""
-    path = path_of(project, config.config_id)
+    path = project.writable(path_of(project, config.config_id))
+    check_new(path, "config")
     try:
         atomic.write_new_file(path, dump_yaml(record.dump(config), comment).encode())
     except FileExistsError:

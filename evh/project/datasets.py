@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import files, missing, read_each
+from evh.project.shelf import check_new, files, listed, missing, read_each
 from evh.records import dataset as record
 from evh.records.dataset import Dataset, Item
 from evh.store import atomic, parquet, strict
@@ -58,7 +58,7 @@ def read_file(project: Project, path: Path) -> Dataset:
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Dataset]:
     """Return every dataset, in the order of their ids; see `shelf.read_each` for ``problems``."""
-    paths = files(project.data / "datasets", ".json")
+    paths = listed(lambda: files(project.data / "datasets", ".json"), problems)
     return read_each(paths, lambda path: _read(project, path), problems)
 
 
@@ -151,7 +151,7 @@ def write_new(project: Project, dataset: Dataset, item_texts: Mapping[str, bytes
         Refusal: there is a dataset of that id.
     """
     place = path_of(project, dataset.dataset_id)
-    folder = project.data / "sources" / dataset.dataset_id
+    folder = project.writable(project.data / "sources" / dataset.dataset_id)
     stems = item_stems([item.item_id for item in dataset.items])
     large = len(dataset.items) > parquet.ROWS_AS_TEXT
     items = tuple(
@@ -170,9 +170,10 @@ def write_new(project: Project, dataset: Dataset, item_texts: Mapping[str, bytes
         source_dir="" if large else f"sources/{dataset.dataset_id}",
         field_types=record.field_types_of(list(items)),
     )
-    with held(project.locks, place):
+    with held(project.locks, project.writable(place)):
         if place.exists():
             raise already(dataset.dataset_id)
+        check_new(place, "dataset")
         if items_file:
             rows = [_row(item, item_texts[item.item_id]) for item in items]
             texts_at = place.with_name(items_file)
@@ -194,7 +195,7 @@ def write_new(project: Project, dataset: Dataset, item_texts: Mapping[str, bytes
 def amend(project: Project, dataset_id: str, change: Callable[[Dataset], Dataset]) -> Dataset:
     """Write a dataset's manifest again with other flags, read and written under one lock (`dataset-set`)."""
     place = path_of(project, dataset_id)
-    with held(project.locks, place):
+    with held(project.locks, project.writable(place)):
         made = change(read(project, dataset_id))
         atomic.write_file(place, strict.dump_manifest(record.dump(made)))
     return made

@@ -87,12 +87,12 @@ class Project:
     @property
     def locks(self) -> Path:
         """The folder of lock files."""
-        return self.data / ".locks"
+        return self.writable(self.data / ".locks")
 
     @property
     def cache(self) -> Path:
         """What can be deleted at any time: never truth."""
-        return self.root / ".cache"
+        return self.writable(self.root / ".cache")
 
     def now(self) -> datetime:
         """Return the time in UTC: ``EVH_NOW`` where it is set, else the machine's."""
@@ -110,9 +110,28 @@ class Project:
             return str(path)
 
     def inside(self, path: Path) -> bool:
-        """Tell whether a path, links resolved, lies in the project (or in its data folder)."""
-        real = path.resolve()
-        return any(real.is_relative_to(base.resolve()) for base in (self.root, self.data))
+        """Tell whether a path, links resolved, lies in the project, its data folder or ``EVAL_RUNS_DIR``."""
+        bases = [self.root, self.data]
+        if self.environ.get("EVAL_RUNS_DIR"):
+            bases.append(Path(self.environ["EVAL_RUNS_DIR"]))
+        real = os.path.realpath(path)
+        return any(Path(real).is_relative_to(os.path.realpath(base)) for base in bases)
+
+    def writable(self, path: Path) -> Path:
+        """Return a path that is about to be written, or refuse one that a link leads out of the project.
+
+        Every shelf asks before it writes, and so does whoever takes a lock.
+        """
+        if not self.inside(path):
+            raise Refusal(
+                "outside",
+                f"{self.show(path)} leads out of the project",
+                why=[
+                    f"{self.show(path)}: a link leads to {os.path.realpath(path)}; nothing is written there"
+                ],
+                next="replace the link by a folder or a file of the project's own",
+            )
+        return path
 
 
 def _upward(start: Path) -> Path:

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import folders, missing, read_each, read_item_files
+from evh.project.shelf import check_new, folders, holding, listed, missing, read_each, read_item_files
 from evh.records import labelset as record
 from evh.records.labelset import LabelItem, LabelSet, labels_digest
 from evh.store import atomic, parquet, strict
+from evh.store.hashing import is_sha256
 from evh.store.locks import held
 from evh.store.names import check_id, item_stems
 
@@ -39,14 +40,10 @@ def path_of(project: Project, dataset_id: str, name: str) -> Path:
     return project.data / "labels" / check_id(dataset_id, "dataset") / check_id(name, "label set")
 
 
-def refs(project: Project) -> list[str]:
-    """Return every set as ``<dataset>/<set>``, sorted."""
-    return [
-        f"{dataset.name}/{folder.name}"
-        for dataset in folders(project.data / "labels")
-        for folder in folders(dataset)
-        if (folder / MANIFEST).exists()
-    ]
+def refs(project: Project, problems: list[Refusal] | None = None) -> list[str]:
+    """Return every set as ``<dataset>/<set>``, sorted; see `shelf.read_each` for ``problems``."""
+    places = listed(lambda: folders(project.data / "labels"), problems)
+    return [f"{one.parent.name}/{one.name}" for one in holding(places, MANIFEST, problems)]
 
 
 def split_ref(ref: str, *, dataset_id: str | None = None) -> tuple[str, str]:
@@ -78,7 +75,7 @@ def read(project: Project, dataset_id: str, name: str) -> LabelSet:
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[LabelSet]:
     """Return every set, by dataset, then name; see `shelf.read_each` for ``problems``."""
-    places = [project.data / "labels" / ref for ref in refs(project)]
+    places = [project.data / "labels" / ref for ref in refs(project, problems)]
     return read_each(places, lambda place: _read(project, place), problems)
 
 
@@ -162,9 +159,10 @@ def write_new(
     large = len(raw) > parquet.ROWS_AS_TEXT
     if large:
         manifest.pop("items")
-    with held(project.locks, place):
+    with held(project.locks, project.writable(place)):
         if place.exists():
             raise already(label_set.ref)
+        check_new(place, "label set")
         try:
             with atomic.new_folder(place) as writer:
                 if large:
@@ -252,4 +250,11 @@ def _read(project: Project, place: Path) -> LabelSet:
         )
         for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=FILLED)
     }
+    wrong = [
+        f"{LARGE}: {item_id}: item_sha256 {one.sha256[:80]!r} is not 64 lower-case hex digits"
+        for item_id, one in items.items()
+        if not is_sha256(one.sha256)
+    ]
+    if wrong:
+        raise Refusal("bad-record", f"{project.show(place)} is not a label set that evh can read", why=wrong)
     return replace(made, items=items)

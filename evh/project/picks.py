@@ -38,7 +38,8 @@ def read_state(project: Project) -> dict[tuple[str, str], Pick]:
 
 def append(project: Project, lines: Sequence[Pick]) -> bytes | None:
     """Append lines, all or none; return the torn last line that was dropped, if there was one."""
-    return journal.append(path_of(project), [record.dump(line) for line in lines], locks=project.locks)
+    path = project.writable(path_of(project))
+    return journal.append(path, [record.dump(line) for line in lines], locks=project.locks)
 
 
 def update(
@@ -49,7 +50,7 @@ def update(
     Returns:
         The lines written, and the torn last line that was dropped, if there was one.
     """
-    path = path_of(project)
+    path = project.writable(path_of(project))
     make_folder(path.parent)
     with held(project.locks, path):
         lines = tuple(make(read_state(project)))

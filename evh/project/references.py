@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import files, folders, missing, read_each, read_item_files
+from evh.project.shelf import check_new, files, folders, holding, listed, missing, read_each, read_item_files
 from evh.records import reference as record
 from evh.records.labelset import labels_digest
 from evh.store import atomic, parquet, strict
@@ -31,14 +31,10 @@ def path_of(project: Project, tier: str, name: str) -> Path:
     return project.data / "references" / check_id(tier, "tier") / check_id(name, "reference set")
 
 
-def refs(project: Project) -> list[str]:
-    """Return every reference set as ``<tier>/<name>``, sorted."""
-    return [
-        f"{tier.name}/{folder.name}"
-        for tier in folders(project.data / "references")
-        for folder in folders(tier)
-        if (folder / MANIFEST).exists()
-    ]
+def refs(project: Project, problems: list[Refusal] | None = None) -> list[str]:
+    """Return every reference set as ``<tier>/<name>``, sorted; see `shelf.read_each` for ``problems``."""
+    places = listed(lambda: folders(project.data / "references"), problems)
+    return [f"{one.parent.name}/{one.name}" for one in holding(places, MANIFEST, problems)]
 
 
 def read(project: Project, ref: str) -> Reference:
@@ -60,7 +56,7 @@ def read(project: Project, ref: str) -> Reference:
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Reference]:
     """Return every reference set, by tier, then name; see `shelf.read_each` for ``problems``."""
-    places = [project.data / "references" / ref for ref in refs(project)]
+    places = [project.data / "references" / ref for ref in refs(project, problems)]
     return read_each(places, lambda place: _read(project, place), problems)
 
 
@@ -132,9 +128,10 @@ def write_new(project: Project, reference: Reference, raw: Mapping[str, bytes]) 
     large = len(raw) > parquet.ROWS_AS_TEXT
     if large:
         manifest.pop("items")
-    with held(project.locks, place):
+    with held(project.locks, project.writable(place)):
         if place.exists():
             raise already(reference.ref)
+        check_new(place, "reference set")
         try:
             with atomic.new_folder(place) as writer:
                 if large:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import files, folders, missing, read_each
+from evh.project.shelf import files, folders, holding, missing, read_each
 from evh.records import run as record
 from evh.store import atomic, journal, parquet, strict
 from evh.store.hashing import sha256
@@ -78,8 +78,7 @@ def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Ru
     keys = [
         (folder, path)
         for folder in folder_names(project)
-        for path in folders(place_of(project, folder))
-        if (path / METRICS).exists()
+        for path in holding([place_of(project, folder)], METRICS, problems)
     ]
     made = read_each(keys, lambda key: _read(project, *key), problems)
     return sorted(made, key=lambda run: (run.created_at, run.run_id, run.folder))
@@ -260,13 +259,15 @@ def new_run_id(project: Project, config_id: str, *, folder: str = MEASURED) -> s
         while any((one / run_id).exists() for one in everywhere):
             number += 1
             run_id = f"{base}-{number}"
-        atomic.make_folder(place / run_id)
+        atomic.make_folder(project.writable(place / run_id))
     return run_id
 
 
 def begin(project: Project, run: Run, running: Mapping[str, Any]) -> None:
-    """Write a run's ``running.json``: from now on it can be resumed."""
-    atomic.write_file(path_of(project, run) / RUNNING, strict.dump_manifest({**record.dump(run), **running}))
+    """Write a run's ``running.json``: from now on it can be resumed. Where that fails its folder goes."""
+    folder = project.writable(path_of(project, run))
+    with atomic.removed_unless(folder / RUNNING, folder):
+        atomic.write_file(folder / RUNNING, strict.dump_manifest({**record.dump(run), **running}))
 
 
 def running(project: Project, path: Path) -> Run | None:
@@ -316,7 +317,7 @@ def keep_output(project: Project, run: Run, stem: str, text: bytes) -> Path:
         stem: the item's file stem, from `names.item_stems` over the dataset's ids.
         text: the output's bytes.
     """
-    folder = path_of(project, run) / "outputs"
+    folder = project.writable(path_of(project, run) / "outputs")
     atomic.make_folder(folder)
     path = folder / f"{stem}.txt"
     atomic.write_unflushed(path, text)
@@ -334,8 +335,8 @@ def keep_rows(project: Project, run: Run, rows: Sequence[Prediction]) -> Path:
 
 
 def rows_path(project: Project, run: Run) -> Path:
-    """Return where a running run's rows go."""
-    return path_of(project, run) / ROWS
+    """Return where a running run's rows go; a link that leads out of the project is refused."""
+    return project.writable(path_of(project, run) / ROWS)
 
 
 def finish(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
@@ -346,7 +347,7 @@ def finish(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
     Returns:
         The run as written, with the ``predictions`` that it names.
     """
-    folder = path_of(project, run)
+    folder = project.writable(path_of(project, run))
     name, data = dump_rows(rows)
     made = replace(run, predictions={"file": name, "sha256": sha256(data), "rows": len(rows)})
     atomic.write_file(folder / name, data)
@@ -363,7 +364,7 @@ def write_scored(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
 
     Its outputs stay with the run that it derives from.
     """
-    place = path_of(project, run)
+    place = project.writable(path_of(project, run))
     name, data = dump_rows(rows)
     made = replace(run, predictions={"file": name, "sha256": sha256(data), "rows": len(rows)})
     with held(project.locks, place), atomic.replaced_folder(place) as writer:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evh.errors import Refusal
 from evh.store.atomic import is_tmp
-from evh.store.names import possible_stems
+from evh.store.names import bad_new_id, possible_stems
 from evh.store.regular import open_file
 
 if TYPE_CHECKING:
@@ -19,19 +19,40 @@ K = TypeVar("K")
 
 
 def folders(place: Path) -> list[Path]:
-    """Return the folders in ``place`` in the order of their names; unfinished ones are passed over."""
-    if not place.is_dir():
-        return []
-    return sorted(path for path in place.iterdir() if _visible(path) and path.is_dir())
+    """Return the folders in ``place`` in the order of their names; unfinished ones are passed over.
+
+    Raises:
+        Refusal: the folder may not be read.
+    """
+    return _asked(place, lambda: [path for path in _visible(place) if path.is_dir()])
 
 
 def files(place: Path, suffix: str) -> list[Path]:
-    """Return the files in ``place`` that end in ``suffix``, in the order of their names."""
-    if not place.is_dir():
-        return []
-    return sorted(
-        path for path in place.iterdir() if _visible(path) and path.name.endswith(suffix) and path.is_file()
+    """Return the files in ``place`` that end in ``suffix``, in the order of their names; see `folders`."""
+    return _asked(
+        place, lambda: [path for path in _visible(place) if path.name.endswith(suffix) and path.is_file()]
     )
+
+
+def holding(places: Iterable[Path], name: str, problems: list[Refusal] | None) -> list[Path]:
+    """Return the folders in each of ``places`` that hold a file called ``name``: those that are a record.
+
+    Args:
+        places: folders of folders.
+        name: the record's manifest.
+        problems: as in `read_each`: what may not be read does not hide the rest.
+    """
+    return [
+        path
+        for within in read_each(places, folders, problems)
+        for there in read_each(within, lambda path: _asked(path, lambda: _with(path, name)), problems)
+        for path in there
+    ]
+
+
+def listed(read: Callable[[], list[T]], problems: list[Refusal] | None) -> list[T]:
+    """Return the list that ``read`` gives; empty where it is refused, as ``problems`` then tells."""
+    return [one for made in read_each([None], lambda _: read(), problems) for one in made]
 
 
 def read_each(keys: Iterable[K], read: Callable[[K], T], problems: list[Refusal] | None) -> list[T]:
@@ -62,6 +83,21 @@ def missing(kind: str, name: str, known: Iterable[str], *, next: str | None = No
     listed = near or names[:10]
     hint = f"there is {', '.join(listed)}" if listed else f"there is no {kind} here yet"
     return Refusal(f"no-such-{kind.replace(' ', '-')}", f"there is no {kind} {name!r}", why=[hint], next=next)
+
+
+def check_new(place: Path, kind: str) -> None:
+    """Refuse a new record whose id some other system could not keep beside those that are there.
+
+    Args:
+        place: where it goes: a folder, or a manifest whose stem is the id.
+        kind: what it is, for the message.
+    """
+    taken = _asked(place.parent, lambda: _visible(place.parent))
+    reason = bad_new_id(place.name, [path.name for path in taken])
+    if reason is not None:
+        raise Refusal(
+            "bad-id", f"that cannot be the name of a new {kind}", why=[reason], next="choose another name"
+        )
 
 
 def read_item_files(place: Path, item_ids: Iterable[str], record: str) -> dict[str, bytes]:
@@ -101,5 +137,23 @@ def _read_item_file(folder: int, item_id: str) -> bytes | None:
     return None
 
 
-def _visible(path: Path) -> bool:
-    return not is_tmp(path.name) and not path.name.startswith(".")
+def _asked(place: Path, ask: Callable[[], list[Path]]) -> list[Path]:
+    try:
+        return ask()
+    except OSError as error:
+        raise Refusal(
+            "cannot-read",
+            f"cannot read {place}",
+            why=[f"{place}: {error.strerror or error}"],
+            next="mend the permissions (chmod u+rx)",
+        ) from error
+
+
+def _with(folder: Path, name: str) -> list[Path]:
+    return [folder] if (folder / name).exists() else []
+
+
+def _visible(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return []
+    return sorted(path for path in place.iterdir() if not is_tmp(path.name) and path.name[0] != ".")

@@ -50,7 +50,7 @@ def parse(raw: Mapping[str, Any], place: object) -> Capture:
     bounds = shape.texts("time_range")
     capture = Capture(
         capture_id=shape.identifier("capture_id"),
-        n_records=shape.whole("n_records"),
+        n_records=shape.count("n_records"),
         records_sha256=shape.text("records_sha256"),
         created_at=shape.text("created_at"),
         source=shape.mapping("source"),
@@ -60,8 +60,8 @@ def parse(raw: Mapping[str, Any], place: object) -> Capture:
         time_range=(bounds[0], bounds[1]) if len(bounds) == 2 else None,
         split=shape.maybe_mapping("split"),
         adapter=shape.maybe_mapping("adapter"),
-        n_no_item=shape.whole("n_no_item"),
-        n_no_time=shape.whole("n_no_time"),
+        n_no_item=shape.count("n_no_item"),
+        n_no_time=shape.count("n_no_time"),
         extra=shape.rest(),
     )
     shape.finish(f"{place} is not a capture that evh can read")

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.records.shape import Shape, without_empty
-from evh.store.hashing import sha256, sha256_lines
+from evh.store.hashing import is_sha256, sha256, sha256_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SOURCES = ("person", "model", "rule")
+RULE_COUNTS = ("n_matched", "n_labelled", "n_preceding", "n_timed")
+"""What each rule of a rule set counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def parse(raw: Mapping[str, Any], place: object) -> LabelSet:
     shape = Shape(raw, place)
     items: dict[str, LabelItem] = {}
     for item_id, entry in shape.mapping("items").items():
-        if type(entry) is dict and len(entry) == 1 and type(entry.get("sha256")) is str:
+        if type(entry) is dict and len(entry) == 1 and is_sha256(entry.get("sha256")):
             items[item_id] = LabelItem(sha256=entry["sha256"])  # nearly all of a rule set's
             continue
         if not isinstance(entry, dict):
@@ -112,7 +114,7 @@ def parse(raw: Mapping[str, Any], place: object) -> LabelSet:
             continue
         one = Shape(entry, f"{place}: items[{item_id!r}]")
         items[item_id] = LabelItem(
-            sha256=one.text("sha256", required=True),
+            sha256=_sha256(one),
             note=one.maybe_text("note"),
             slice=one.maybe_text("slice"),
             proposal=one.maybe_mapping("proposal"),
@@ -132,20 +134,41 @@ def parse(raw: Mapping[str, Any], place: object) -> LabelSet:
         task=shape.text("task"),
         created_at=shape.text("created_at"),
         version=shape.whole("version", 1),
-        n_items=shape.whole("n_items", len(items)),
+        n_items=shape.count("n_items", len(items)),
         guideline=shape.maybe_mapping("guideline"),
         sheet_sha256=shape.maybe_text("sheet_sha256"),
         selection=shape.maybe_mapping("selection"),
-        parents=tuple(shape.listing("parents")),
+        parents=_mappings(shape, "parents"),
         relabel_of=shape.maybe_text("relabel_of"),
         imported_by=shape.maybe_text("imported_by"),
         tool=shape.maybe_mapping("tool"),
-        rules=tuple(shape.listing("rules")),
+        rules=_mappings(shape, "rules", counts=RULE_COUNTS),
         conflicts=shape.mapping("conflicts"),
         extra=shape.rest(),
     )
     shape.finish(f"{place} is not a label set that evh can read")
     return made
+
+
+def _sha256(shape: Shape) -> str:
+    value = shape.text("sha256", required=True)
+    if value and not is_sha256(value):
+        shape.problem("sha256", f"{value[:80]!r} is not 64 lower-case hex digits")
+    return value
+
+
+def _mappings(shape: Shape, key: str, *, counts: Sequence[str] = ()) -> tuple[Mapping[str, Any], ...]:
+    """Return a list of mappings, each with a count or nothing under each of ``counts``."""
+    made = shape.listing(key)
+    for at, entry in enumerate(made):
+        if not isinstance(entry, dict):
+            shape.problem(f"{key}[{at}]", "is not a mapping")
+            continue
+        one = Shape(entry, f"{shape.place}: {key}[{at}]")
+        for name in counts:
+            one.count(name)
+        shape.reasons.extend(one.reasons)
+    return tuple(made)
 
 
 def dump(label_set: LabelSet) -> dict[str, Any]:

@@ -57,12 +57,12 @@ def parse(raw: Mapping[str, Any], place: object, *, folder: str) -> Reference:
     shape = Shape(raw, place)
     made = Reference(
         dataset_id=shape.identifier("dataset_id"),
-        tier=shape.text("tier", required=True),
-        name=shape.text("name") or folder,
-        n_items=shape.whole("n_items"),
+        tier=shape.identifier("tier"),
+        name=shape.identifier("name", default=folder),
+        n_items=shape.count("n_items"),
         created_at=shape.text("created_at"),
         caveat=shape.text("caveat"),
-        promoted_from=shape.maybe_mapping("promoted_from"),
+        promoted_from=_promoted_from(shape),
         reason=shape.maybe_text("reason"),
         promoted_by=shape.maybe_text("promoted_by"),
         items={key: str(value) for key, value in shape.mapping("items").items()},
@@ -71,6 +71,25 @@ def parse(raw: Mapping[str, Any], place: object, *, folder: str) -> Reference:
     )
     shape.finish(f"{place} is not a reference set that evh can read")
     return made
+
+
+def _promoted_from(shape: Shape) -> dict[str, Any] | None:
+    """Return where the labels came from: label sets and digests are texts, sources texts or mappings."""
+    found = shape.maybe_mapping("promoted_from")
+    if found is None:
+        return None
+    one = Shape(found, f"{shape.place}: promoted_from")
+    lists: dict[str, Any] = {
+        name: list(one.texts(name)) for name in ("labels", "labels_sha256") if name in found
+    }
+    if "source" in found:
+        told = found["source"]
+        lists["source"] = [told] if isinstance(told, str | dict) else one.listing("source")
+        for at, source in enumerate(lists["source"]):
+            if not isinstance(source, str | dict):
+                one.problem(f"source[{at}]", "is neither a text nor a mapping")
+    shape.reasons.extend(one.reasons)
+    return {**found, **lists}
 
 
 def dump(reference: Reference) -> dict[str, Any]:

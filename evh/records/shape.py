@@ -84,6 +84,14 @@ class Shape:
             return default
         return int(value)
 
+    def count(self, key: str, default: int = 0) -> int:
+        """Return how many there are of something: a whole number from 0 to below 2**53, as JSON keeps it."""
+        value = self.whole(key, default)
+        if not 0 <= value < 2**53:
+            self.problem(key, f"{float(value):g} is no count")
+            return default
+        return value
+
     def maybe_number(self, key: str) -> float | None:
         """Return a finite number, or None where the key is absent or null."""
         value = self.take(key)
@@ -167,16 +175,33 @@ def is_number(value: object) -> bool:
         return False
 
 
+def bad_scalar(value: object) -> str | None:
+    """Return why ``value`` cannot be a field of an item, or None where it can."""
+    if isinstance(value, str):
+        return None if is_character_text(value) else "holds a lone surrogate, which is no character"
+    if isinstance(value, bool) or is_number(value):
+        return None
+    return f"is {_kind(value)}, not a text, a number or true or false"
+
+
+def is_character_text(text: str) -> bool:
+    """Tell whether ``text`` is made of characters: half of a surrogate pair is none, and has no UTF-8."""
+    return text.isascii() or not any("\ud800" <= one <= "\udfff" for one in text)
+
+
 def scalars(shape: Shape, key: str) -> dict[str, Scalar]:
     """Return a mapping of texts, numbers and booleans: an item's fields. Nulls are left out."""
     made: dict[str, Scalar] = {}
     for name, value in shape.mapping(key).items():
         if value is None:
             continue
-        if isinstance(value, str | bool) or is_number(value):
+        reason = bad_scalar(value)
+        if not is_character_text(name):
+            reason = "its name holds a lone surrogate, which is no character"
+        if reason is None:
             made[name] = value
         else:
-            shape.problem(f"{key}.{name}", f"is {_kind(value)}, not a text, a number or true or false")
+            shape.problem(f"{key}.{name}", reason)
     return made
 
 
@@ -191,7 +216,7 @@ def _kind(value: object) -> str:
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        return f"the number {str(value)[:40]}"
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
     if isinstance(value, dict):

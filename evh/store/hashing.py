@@ -38,4 +38,4 @@ def is_sha256(value: object) -> bool:
 
 def sha256_lines(lines: Iterable[str]) -> str:
     """Return the sha256 of the lines, sorted, each ended by LF: a digest that no order changes."""
-    return sha256("".join(f"{line}\n" for line in sorted(lines)).encode())
+    return sha256_text("".join(f"{line}\n" for line in sorted(lines)))

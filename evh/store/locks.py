@@ -39,7 +39,7 @@ def held(locks: Path, record: Path, *, wait_s: float = WAIT_S) -> Iterator[None]
     make_folder(locks)
     path = locks / f"{sha256_text(os.path.realpath(record))}.lock"
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise Refusal(
             "cannot-write",

@@ -10,7 +10,7 @@ from evh.errors import Refusal
 from evh.store.hashing import sha256_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -43,6 +43,21 @@ def check_id(value: object, kind: str, *, length: int = ID_LENGTH) -> str:
             "bad-id", f"that cannot be the name of a {kind}", why=[reason], next="choose another name"
         )
     return str(value)
+
+
+def bad_new_id(value: str, taken: Iterable[str]) -> str | None:
+    """Return why a new record cannot have an id, though one that is there may: it would not be portable.
+
+    Args:
+        value: the id.
+        taken: the ids beside it.
+    """
+    if value.split(".", maxsplit=1)[0].lower() in _DEVICES:
+        return f"{value!r} is the name of a device on Windows, where no file can have it"
+    same = sorted(one for one in taken if one != value and one.lower() == value.lower())
+    if same:
+        return f"{value!r} and {same[0]!r} are one name on a file system that ignores case"
+    return None
 
 
 def bad_item_id(value: object) -> str | None:

@@ -96,7 +96,10 @@ def read_rows(
 
 
 def _wrong_columns(
-    table: pa.Table, columns: Mapping[str, str], filled: Collection[str | None], needed: Collection[str | None]
+    table: pa.Table,
+    columns: Mapping[str, str],
+    filled: Collection[str | None],
+    needed: Collection[str | None],
 ) -> list[str]:
     names = table.column_names
     reasons = [f"the column {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1]
@@ -131,6 +134,4 @@ def _holds(found: pa.DataType, kind: str) -> bool:
         return bool(whole or (kind == "number" and types.is_floating(found)))
     if types.is_struct(found):  # how others write a map of known keys
         return all(_holds(found.field(at).type, "number") for at in range(found.num_fields))
-    return bool(
-        types.is_map(found) and _holds(found.key_type, "text") and _holds(found.item_type, "number")
-    )
+    return bool(types.is_map(found) and _holds(found.key_type, "text") and _holds(found.item_type, "number"))

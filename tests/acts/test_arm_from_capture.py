@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 from jsonschema import validate
 
 import evh as package
+from evh.acts import arm_from_capture as act
+from evh.errors import Refusal
 from evh.project import configs, runs
 from evh.project.find import Project
 from tests.conftest import CommandLine
@@ -188,3 +191,26 @@ def test_the_next_steps_name_what_is_here(build: Builder, evh: CommandLine) -> N
     out = evh.ok("arm-from-capture", "--dataset-id", "d", "--capture", "k", "--as", "p").out
     assert "--labels d/s" in out
     assert "OTHER" not in out
+
+
+def test_of_five_at_once_one_makes_the_arm(build: Builder) -> None:
+    """All planned before any began: one config, one run, and four are refused."""
+    project = build.project
+    plans = [act.plan(project, "d", "k", "p") for _ in range(5)]
+    refused: list[str] = []
+
+    def commit(plan: act.Plan) -> None:
+        try:
+            act.commit(project, plan)
+        except Refusal as refusal:
+            refused.append(refusal.code)
+
+    threads = [threading.Thread(target=commit, args=(plan,)) for plan in plans]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 4
+    assert set(refused) <= {"locked", "existing-config"}
+    assert [run.config_id for run in runs.read_all(project)] == ["p"]
+    assert configs.read(project, "p").recorded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,12 @@ def test_over_5000_items_are_one_parquet_file(project: Project, tmp_path: Path) 
     copy = datasets.read(project, "e")
     assert datasets.digest(copy) == datasets.digest(datasets.read(project, "d"))
     assert datasets.item_bytes(project, copy, copy.items[-1]) == b"text 5000"
+
+
+def test_a_field_with_half_a_character_is_refused(project: Project, tmp_path: Path) -> None:
+    """A lone surrogate is refused in a field, as it is in a text: it has no UTF-8."""
+    source = jsonl(
+        tmp_path, {"item_id": "a", "text": "x", "f": "ok \ud800"}, {"item_id": "b", "text": "y", "f": "é"}
+    )
+    reasons = why(project, "bad-items", replace(source, fields=("f",)))
+    assert reasons == ["rows.jsonl: record 1: f holds a lone surrogate, which is no character"]

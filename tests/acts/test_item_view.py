@@ -154,3 +154,29 @@ def test_inspect_runs_prints_what_moved(built: Builder, evh: CommandLine) -> Non
     assert "a and b decided 1 of 2 items alike" in shown.out
     assert "correct against labels/d/truth: a better on 0, b better on 1" in shown.out
     assert "evh inspect --dataset-id d --item two" in shown.out
+
+
+def test_fields_and_ids_are_shown_as_they_are(project: Project, evh: CommandLine) -> None:
+    """2022 is a year: no separators, no rounding."""
+    fields = {"one": {"year": 2022, "share": 0.12345, "kept": True}}
+    Builder(project).dataset("d", {"one": "x"}, fields=fields, lineage={"one": {"record_id": "1234567"}})
+    said = evh.ok("inspect", "--dataset-id", "d", "--item", "one").out
+    assert "year: 2022\n" in said
+    assert "share: 0.12345\n" in said
+    assert "kept: true\n" in said
+    assert "record_id 1234567\n" in said
+
+
+def test_without_an_item_scored_by_both_nobody_is_better(project: Project, evh: CommandLine) -> None:
+    """a is scored on one, b on two: no count, and null in JSON."""
+    made = Builder(project)
+    made.dataset("d", {"one": "x", "two": "y"})
+    made.labels("d", "truth", {"one": "yes", "two": "yes"})
+    for name, decisions in (("a", {"one": "yes", "two": None}), ("b", {"one": None, "two": "yes"})):
+        run = made.run(name, "d", decisions)
+        made.rescored(
+            run, decisions, correct(decisions, {"one": "yes", "two": "yes"}), against="labels/d/truth"
+        )
+    words = ("inspect", "--dataset-id", "d", "--runs", "a,b")
+    assert check(evh.ok(*words, "--json").json, "inspect")["n_better"] is None
+    assert "a better on —, b better on —" in evh.ok(*words).out

@@ -444,3 +444,116 @@ def test_a_folder_of_texts_has_no_key_to_miss(builder: Builder, evh: CommandLine
     (tmp_path / "f" / "i1.txt").write_text("yes")
     done = evh.ok("label-import", tmp_path / "f", "--dataset-id", "d", "--set", "s", "--by", "ann")
     assert "key" not in done.err
+
+
+def test_a_label_that_looks_guarded_is_what_was_typed(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Path
+) -> None:
+    """Label cells are empty when the sheet is written, so nothing in them is ours; the item's cell is."""
+    path = tmp_path / "s.csv"
+    evh.ok("label-sheet", "--dataset-id", "d", "--out", path)
+    rows = load(path)
+    assert {row["item_id"]: row["item"] for row in rows}["i2"].startswith("'=two")
+    typed = {"i1": "'=x", "i2": "=x", "i3": "''-1"}
+    for row in rows:
+        row["label"] = typed.get(row["item_id"], "")
+        row["note"] = row["label"]
+    save(path, rows)
+    evh.ok(*words(path))
+    assert texts(project) == typed
+    assert {key: one.note for key, one in labels.read(project, "d", "s").items.items()} == typed
+
+
+def test_an_accept_list_in_a_cell_is_canonical(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Path
+) -> None:
+    """Sorted, without repeats; of one answer it is that answer; with what is also right it is one list."""
+    path = tmp_path / "s.csv"
+    save(
+        path,
+        [
+            {"item_id": "i1", "label": '{"accept":["n","a","n"]}', "also right": ""},
+            {"item_id": "i2", "label": ' {"accept": ["y"]}', "also right": ""},
+            {"item_id": "i3", "label": '{"accept": ["y", "m"]}', "also right": "b"},
+            {"item_id": "007", "label": '{"a": 1}', "also right": ""},
+        ],
+    )
+    evh.ok(*words(path))
+    assert texts(project) == {
+        "i1": '{"accept": ["a", "n"]}',
+        "i2": "y",
+        "i3": '{"accept": ["b", "m", "y"]}',
+        "007": '{"a": 1}',
+    }
+
+
+def test_an_accept_list_of_choices_is_held_against_them(
+    project: Project, evh: CommandLine, sheet: Path
+) -> None:
+    """Each of its answers is a choice, or the row is refused."""
+    fill(sheet, {"i1": '{"accept": ["yes", "no"]}'})
+    evh.ok(*words(sheet))
+    assert texts(project) == {"i1": '{"accept": ["no", "yes"]}'}
+    fill(sheet, {"i1": '{"accept": ["yes", "maybe"]}'})
+    assert (
+        "row 3: i1: 'maybe'" in evh.refused("off-choices", *words(sheet, name="t")).json["refused"]["why"][0]
+    )
+
+
+MALFORMED = [
+    '{"accept": []}',
+    '{"accept": [1]}',
+    '{"accept":["a"],"accept":["b"]}',
+    '{"accept": ' + "[" * 9_000,
+]
+
+
+@pytest.mark.parametrize("cell", MALFORMED)
+def test_a_malformed_accept_list_is_refused_with_its_place(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Path, cell: str
+) -> None:
+    """In a sheet with its row, in a folder with its file; nothing is written."""
+    path = tmp_path / "s.csv"
+    save(path, [{"item_id": "i1", "label": cell}])
+    assert "row 2: i1: the accept-list is malformed" in refusal(evh, "bad-label", path)[0]
+    folder = tmp_path / "f"
+    folder.mkdir()
+    (folder / "i1.txt").write_text(cell)
+    assert "i1.txt: the accept-list is malformed" in refusal(evh, "bad-label", folder)[0]
+    assert not (project.data / "labels").exists()
+
+
+def test_a_deeply_nested_label_bricks_no_reader(project: Project, builder: Builder, evh: CommandLine) -> None:
+    """A set that holds one already is listed, compared, shown and validated."""
+    builder.labels("d", "s", {"i1": '{"accept": ' + "[" * 9_000, "i3": '{"x":' * 9_000})
+    builder.run("a", "d", dict.fromkeys(TEXTS, "yes"))
+    evh.ok("labels", "--dataset-id", "d")
+    evh.ok("inspect", "--dataset-id", "d", "--item", "i1")
+    evh.ok("inspect", "--dataset-id", "d", "--sheet")
+    evh.ok("rescore", "--dataset-id", "d", "--labels", "d/s")
+    evh.ok("validate")
+
+
+def test_a_sheet_that_was_cut_off_is_told(evh: CommandLine, sheet: Path) -> None:
+    """The key knows four rows; two are not in the file, and one lacks its last cells."""
+    fill(sheet, {"i1": "yes", "i2": "no"})
+    lines = sheet.read_bytes().split(b"\r\n")
+    whole = b"\r\n".join(line for line in lines if not line.startswith((b"i3", b"007")))
+    assert whole.endswith(b"no,,\r\n")
+    sheet.write_bytes(whole.removesuffix(b",,\r\n"))
+    told = evh.ok(*words(sheet, "--json")).json["warnings"]
+    assert told == [
+        f"{sheet}: 2 of 4 rows of the sheet are not in the file: 007, i3",
+        f"{sheet}: 1 row with fewer cells than the header: 4",
+    ]
+
+
+def test_a_name_with_a_slash_is_told_whole(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Path
+) -> None:
+    """Who labelled is a name, not a path."""
+    path = tmp_path / "p.csv"
+    path.write_text("item_id,label\ni1,yes\n")
+    done = evh.ok("label-import", path, "--dataset-id", "d", "--set", "s", "--by", "ana/bob")
+    assert "by ana/bob (" in done.out
+    assert "ana/bob" in evh.ok("labels", "--dataset-id", "d").out

@@ -17,6 +17,7 @@ from jsonschema import validate
 
 import evh as package
 from evh.acts import run as act
+from evh.errors import Refusal
 from evh.project import configs, runs
 from evh.project.find import Project
 from evh.records.run import Prediction
@@ -810,3 +811,70 @@ def test_a_missing_adapter_is_told_at_the_places_it_is_written_for(build: Builde
     build.config("c", dataset_id="d", adapter="nope.py")
     why = evh.refused("no-such-adapter", "run", "--config", "c").json["refused"]["why"]
     assert why == ["data/configs/nope.py: no such file", "nope.py: no such file"]
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("error", ["Own('odd')", "GeneratorExit()", "Mute()"])
+def test_whatever_an_adapter_raises_fails_that_item_alone(
+    build: Builder, evh: CommandLine, error: str, threads: str
+) -> None:
+    """No exception of its code ends the run: the others are answered, and the run is finished."""
+    text = f"""
+class Own(BaseException):
+    pass
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError
+
+def call_system(text, params):
+    if text == "beta":
+        raise {error}
+    return text
+"""
+    build.config("c", dataset_id="d", adapter=adapter(build.project, text), params={"provider": "python"})
+    done = evh("run", "--config", "c", "--concurrency", threads, "--json")
+    assert done.code == 3, done.err
+    rows = rows_of(build.project, done.json["runs"][0])
+    assert [one.decision for one in rows.values()] == ["alpha", None, "gamma"]
+    assert error.partition("(")[0] in str(rows["two"].error)
+
+
+@pytest.mark.parametrize("repeats", ["0", "-1", "101", "1000000000", "1.5"])
+def test_repeats_are_1_to_100(build: Builder, evh: CommandLine, repeats: str) -> None:
+    """In the config: refused with the key; nothing is run."""
+    folder = build.project.data / "configs"
+    folder.mkdir()
+    (folder / "c.yaml").write_text(f"dataset_id: d\nrepeats: {repeats}\nparams:\n  provider: echo\n", "utf-8")
+    why = evh.refused("bad-record", "run", "--config", "c").json["refused"]["why"]
+    assert why[0].startswith("data/configs/c.yaml: repeats: ")
+    assert not (build.project.data / "runs").exists()
+
+
+def test_repeat_is_1_to_100(build: Builder, evh: CommandLine) -> None:
+    """As an option, and where the plan is asked from Python."""
+    build.config("c", dataset_id="d")
+    assert evh("run", "--config", "c", "--repeat", "101").code == 2
+    with pytest.raises(Refusal, match="that many runs"):
+        act.plan(build.project, configs.read(build.project, "c"), repeat=0)
+
+
+def test_a_folder_of_other_things_takes_no_runs(
+    build: Builder, evh: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EVAL_RUNS_DIR at somebody's files: refused before a byte is written; runs and an empty folder do."""
+    build.config("c", dataset_id="d")
+    place = tmp_path / "elsewhere"
+    (place / "photos").mkdir(parents=True)
+    (place / "photos" / "one.jpg").write_bytes(b"x")
+    monkeypatch.setenv("EVAL_RUNS_DIR", str(place))
+    before = tree_bytes(tmp_path)
+    why = evh.refused("not-a-runs-folder", "run", "--config", "c").json["refused"]["why"]
+    assert why == [f"{place / 'photos'}: is no folder of a run"]
+    assert tree_bytes(tmp_path) == before
+    (place / "photos" / "one.jpg").unlink()
+    evh.ok("run", "--config", "c")
+    evh.ok("run", "--config", "c")
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("EVAL_RUNS_DIR", str(tmp_path / "file"))
+    evh.refused("not-a-runs-folder", "run", "--config", "c")

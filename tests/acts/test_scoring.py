@@ -101,3 +101,12 @@ def scoring_error(text: str) -> None:
     from evh.errors import Refusal
 
     raise Refusal("adapter-failed", "it failed", why=[f"d/a: {text}"])
+
+
+def test_a_mean_over_the_items_is_never_overwritten() -> None:
+    """A run-level figure under a metric's name is left out and told: `validate` makes the mean again."""
+    hooks = {"summarise": lambda _rows: {"correct": 0.9, "macro": 0.25}}
+    adapter = Adapter("own", hooks=hooks, defaults=DEFAULTS, settings={}, identity="", files={})
+    made = scoring.score(adapter, [Prediction("a")], {"a": "x"}, target({"a": "x"}), place="d")
+    assert (made.scores["correct"], made.scores["macro"]) == (1.0, 0.25)
+    assert made.problems == ("summarise returned 'correct', which the items have: their mean stands",)

@@ -533,3 +533,14 @@ def test_an_unknown_by_field_is_refused(built: Builder, evh: CommandLine) -> Non
 def test_an_unknown_dataset_is_refused(evh: CommandLine) -> None:
     """The dataset must be here."""
     evh.refused("no-such-dataset", "inspect", "--sheet", "--dataset-id", "nothing")
+
+
+def test_the_commands_name_up_to_200_rows(project: Project, evh: CommandLine) -> None:
+    """All of 150; of 201 the first 200, and that is said."""
+    for name, n in (("d", 150), ("e", 201)):
+        Builder(project).dataset(name, {f"i{at}": f"{name} {at}" for at in range(n)})
+    shown = evh.ok("inspect", "--dataset-id", "d", "--sheet")
+    assert (shown.out + shown.err).count("--item i") == 2 * 150
+    shown = evh.ok("inspect", "--dataset-id", "e", "--sheet")
+    assert (shown.out + shown.err).count("--item i") == 2 * 200
+    assert "the first 200 rows" in shown.out

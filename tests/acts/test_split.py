@@ -16,6 +16,7 @@ from evh.errors import Refusal
 from evh.project import captures
 from evh.project.find import Project
 from evh.store import atomic
+from tests.conftest import CommandLine
 from tests.helpers import Builder
 
 ROWS: list[dict[str, Any]] = [
@@ -189,3 +190,13 @@ def test_a_draw_has_the_size_asked_for_and_no_order(ids_: list[str], seed: int, 
     grouped = draw.sample(ids_, n, seed, groups)
     assert len(grouped) == n
     assert draw.sample(ids_[::-1], n, seed, groups) == grouped
+
+
+def test_a_half_that_is_there_is_told(whole: Project, evh: CommandLine) -> None:
+    """The first half was left by an earlier try: it stays, and the output says so."""
+    first = act.plan(whole, "c", ("a", "b"), at="2024-07-01").halves[0]
+    captures.write_new(whole, first.capture, first.file, first.data)
+    words = ("split", "--capture", "c", "--at", "2024-07-01", "--into", "a,b")
+    said = "a is there already, byte for byte: it was left as it is"
+    assert said in evh.ok(*words, "--dry-run").out
+    assert evh.ok(*words, "--json").json["warnings"] == [said]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,42 +14,15 @@ from evh.project.find import Project
 from evh.records.run import Prediction
 from evh.store.hashing import sha256
 from tests.conftest import CommandLine
-from tests.helpers import Builder, correct, tree_bytes
+from tests.helpers import Builder, tree_bytes
 from tests.schema import check
-
-TRUTH = {"one": "yes", "two": "no"}
+from tests.whole import RUN, edit, found, whole
 
 
 @pytest.fixture
 def built(project: Project) -> Builder:
-    """A small whole project: capture, dataset, config, run, labels, reference, pick, baseline."""
-    made = Builder(project)
-    made.capture("cap", [{"record_id": "one", "item": "1"}, {"record_id": "two", "item": "2"}])
-    made.dataset("d", {"one": "text one", "two": "text two"}, lineage={"one": {"capture": "cap"}})
-    made.config("arm")
-    truth = made.labels("d", "truth", TRUTH)
-    decisions: dict[str, str | None] = {"one": "yes", "two": "yes"}
-    run = made.run("arm", "d", decisions)
-    made.rescored(run, decisions, correct(decisions, TRUTH), against="labels/d/truth")
-    made.reference("silver/ref", truth)
-    made.pick("d", "one", targets=("v2",))
-    place = project.data / "baselines"
-    place.mkdir()
-    baseline = {"baseline_id": "b", "dataset_id": "d", "promoted_from": run.run_id, "scores": {}}
-    (place / "b.json").write_text(json.dumps(baseline))
-    return made
-
-
-def edit(path: Path, change: Callable[[Any], Any]) -> None:
-    """Change a manifest in place, as somebody with an editor would."""
-    value = json.loads(path.read_text())
-    made = change(value)
-    path.write_text(json.dumps(value if made is None else made))
-
-
-def found(project: Project) -> list[tuple[str, str, str]]:
-    """Return (severity, code, file) of each finding."""
-    return [(one.severity, one.code, one.file) for one in validate(project).findings]
+    """A small whole project."""
+    return whole(project)
 
 
 def test_what_evh_writes_breaks_no_promise(built: Builder) -> None:
@@ -81,8 +52,6 @@ def test_an_empty_project_breaks_no_promise(project: Project) -> None:
     assert validate(project).findings == ()
 
 
-RUN = "data/runs/arm_20261001T000000Z"
-TWIN = "data/runs-labels-d-truth/arm_20261001T000000Z"
 DAMAGE: list[tuple[str, Callable[[Path], object], tuple[str, str, str]]] = [
     (
         "git may change bytes",
@@ -251,7 +220,7 @@ def test_an_output_that_is_not_the_one_scored_is_found(built: Builder) -> None:
     from evh.project import runs
     from evh.records.run import Run
 
-    run = Run("arm_20261002T000000Z", "arm", "d", created_at="2026-10-02T00:00:00Z")
+    run = Run("arm_20261002T000000Z", "arm", "d", created_at="2026-10-02T00:00:00Z", n_items=1)
     runs.write_scored(built.project, run, rows)
     place = runs.path_of(built.project, run) / "outputs"
     file = "data/runs/arm_20261002T000000Z"

@@ -157,3 +157,51 @@ def test_undefined_figures_are_left_out() -> None:
     """summarise may say None or NaN for what is undefined: such figures are absent, never 0."""
     figures = made_of(summarise=lambda _rows: {"a": 1.0, "b": None, "c": float("nan")}).summarise([], "p")
     assert figures == {"a": 1.0}
+
+
+class _Own(BaseException):
+    """What a project's code may raise beside the usual."""
+
+
+class _Mute(Exception):
+    """An error that cannot even say what it is."""
+
+    def __str__(self) -> str:
+        raise _Own
+
+
+@pytest.mark.parametrize("hook", CALLS)
+@pytest.mark.parametrize("error", [_Own("odd"), GeneratorExit(), SystemExit(3), _Mute()])
+def test_no_exception_of_a_hook_escapes(hook: str, error: BaseException) -> None:
+    """Not one that is no Exception, nor one whose message cannot be read."""
+
+    def raising(*_: object) -> object:
+        raise error
+
+    with pytest.raises(Refusal) as told:
+        CALLS[hook](made_of(**{hook: raising}))
+    assert told.value.code == "adapter-failed"
+    assert type(error).__name__ in told.value.why[0]
+
+
+def test_an_interrupt_stays_one() -> None:
+    """Ctrl-C in a hook ends the command."""
+
+    def raising(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made_of(decide=raising).decide("o", "p")
+
+
+def test_a_value_that_compares_with_nothing_is_refused() -> None:
+    """An object whose comparison raises is no text."""
+
+    class Odd:
+        def __eq__(self, other: object) -> bool:
+            raise _Own
+
+        __hash__ = None  # type: ignore[assignment]
+
+    with pytest.raises(Refusal):
+        made_of(item=lambda _: Odd()).item({}, "p")

@@ -111,3 +111,10 @@ def test_one_outside_the_project_is_never_run(
     for name in (str(outside / "a.py"), "data/adapters/link.py"):
         assert refused(project, name).code == "outside"
     assert not (outside / "ran").exists()
+
+
+def test_one_that_raises_what_is_no_exception_is_refused(project: Project) -> None:
+    """A BaseException of its own, on import, with its line."""
+    write(project, "a.py", "class Own(BaseException):\n    pass\n\nraise Own('odd')\n")
+    told = refused(project, "data/a.py")
+    assert (told.code, told.why) == ("adapter-failed", ("data/a.py:4: Own: odd",))

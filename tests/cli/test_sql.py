@@ -103,3 +103,42 @@ def test_one_form_at_a_time(evh: CommandLine) -> None:
 def test_control_characters_do_not_reach_the_terminal(evh: CommandLine) -> None:
     """An escape sequence in a value is not printed as one."""
     assert "\x1b" not in evh.ok("sql", "SELECT chr(27) || '[31mred' AS x").out
+
+
+def test_csv_moves_no_cursor_on_a_terminal(evh: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal an escape sequence goes; on a pipe the cell is as it is."""
+    sql = "SELECT chr(27) || '[31mred' || chr(7) AS \"a\x1b[2J\""
+    assert evh.ok("sql", sql, "--csv").out == "a\x1b[2J\n\x1b[31mred\x07\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert evh.ok("sql", sql, "--csv").out == "a\nred\ufffd\n"
+
+
+def test_a_header_moves_no_cursor(evh: CommandLine) -> None:
+    """A column's name in a table is cleaned too."""
+    assert "\x1b" not in evh.ok("sql", 'SELECT 1 AS "a\x1b[2J"').out
+
+
+def test_a_table_shows_a_thousand_rows_and_csv_all(evh: CommandLine) -> None:
+    """1,500 rows: the table says that it shows the first; CSV has each."""
+    many = "SELECT range AS n FROM range(1500)"
+    made = evh.ok("sql", many)
+    assert len(made.out.splitlines()) == 1_001
+    assert made.err == "1,500 rows\nnote: the first 1,000 are shown; --csv and --parquet have all\n"
+    assert len(evh.ok("sql", many, "--csv").out.splitlines()) == 1_501
+
+
+def test_too_many_rows_for_one_json_document_are_refused(evh: CommandLine) -> None:
+    """A million is the most; CSV and Parquet have no such limit."""
+    evh.refused("too-large", "sql", "SELECT range FROM range(1000001)")
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "3601"])
+def test_a_time_limit_is_a_time(evh: CommandLine, seconds: str) -> None:
+    """Seconds are finite, more than 0, at most an hour."""
+    evh.refused("bad-options", "sql", QUERY, "--seconds", seconds)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_dates_beyond_pythons_are_shown(evh: CommandLine, form: tuple[str, ...]) -> None:
+    """A date of the year 290000 in every form."""
+    assert "290000-01-01" in evh.ok("sql", "SELECT DATE '290000-01-01' AS d", *form).out

@@ -109,14 +109,6 @@ def test_a_local_variable_is_no_table(bare: Gathered) -> None:
     assert refused.value.code == "bad-sql"
 
 
-def test_a_slow_query_is_stopped(bare: Gathered) -> None:
-    """A query that would run for hours ends at its limit."""
-    slow = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE hash(a.range + b.range) = 1"
-    with pytest.raises(Refusal) as refused:
-        query.select(bare, slow, seconds=0.3)
-    assert refused.value.code == "too-slow"
-
-
 def test_each_noun_has_its_view_and_each_view_its_columns(gathered: Gathered) -> None:
     """The views are the nouns, and show the declared columns in their order."""
     assert sorted(path.stem for path in VIEWS.glob("*.sql")) == sorted(NOUNS)

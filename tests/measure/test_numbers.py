@@ -26,7 +26,7 @@ def test_mean_loses_no_small_value_in_any_order(values: list[float]) -> None:
 
 
 def test_mean_of_the_largest_numbers_is_finite_in_any_order() -> None:
-    """Two of 1.7e308 have a sum that no float holds, and the mean 1.7e308; so in every order of mixed signs."""
+    """No float holds the sum of two of 1.7e308; their mean is 1.7e308. Mixed signs too, in every order."""
     assert mean([1.7e308, 1.7e308]) == 1.7e308
     assert mean([1.7e308, 1.7e308, -1.7e308, -1.7e308]) == 0.0
     assert len({mean(order) for order in permutations([1.7e308, 1.7e308, -1.7e308, 3.0])}) == 1

@@ -106,7 +106,7 @@ def test_two_rows_of_one_key_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_other_writers_call_the_same_is_read(tmp_path: Path) -> None:
-    """Wide texts, dictionaries, whole numbers for numbers, a struct for scores; missing ones where allowed."""
+    """Wide texts, dictionaries, whole numbers for numbers, a struct for scores; columns may lack."""
     table = pa.table(
         {
             "id": pa.array(["a"]).dictionary_encode(),

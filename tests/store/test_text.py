@@ -22,6 +22,7 @@ from evh.store import text
         ("evil\u202etxt.exe", "evil�txt.exe"),
         ("a\r\nb\rc", "a\nb\nc"),
         ("half \ud83d", "half �"),
+        ("a\u2028b\u2029c\u0085d", "a�b�c�d"),
     ],
 )
 def test_what_a_terminal_would_act_on_is_taken_out(raw: str, clean: str) -> None:

@@ -7,5 +7,9 @@ SELECT
   sha256,
   try(decode(text)) AS text,
   fields,
-  lineage
+  -- a lone surrogate is no character, and DuckDB reads no JSON with one
+  CASE
+    WHEN json_valid(lineage) THEN lineage
+    ELSE regexp_replace(lineage, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '?', 'g')
+  END AS lineage
 FROM items_parquet

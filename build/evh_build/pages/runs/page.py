@@ -88,7 +88,7 @@ def run_view(source: Source, run: Run) -> RunView:
         created_at=run.created_at,
         against=source.mark_of_ref(against) if against else None,
         metric=metric,
-        value=run.scores[metric] if metric else None,
+        value=run.scores.get(metric) if metric else None,
         n_items=run.n_items,
         n_errors=run.n_errors,
         recorded=run.recorded,
