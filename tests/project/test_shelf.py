@@ -45,9 +45,7 @@ NEW: dict[str, Callable[[Builder, str], object]] = {
 
 @pytest.mark.parametrize("name", ["D", "con", "NUL", "Lpt1", "aux.v2"])
 @pytest.mark.parametrize("kind", NEW)
-def test_a_new_id_that_another_system_could_not_keep_is_refused(
-    built: Builder, kind: str, name: str
-) -> None:
+def test_a_new_id_that_another_system_could_not_keep_is_refused(built: Builder, kind: str, name: str) -> None:
     """An id that differs by case alone from one that is there, and a Windows device's; nothing is written."""
     before = tree_bytes(built.project.data / ("." if kind != "config" else "configs"))
     with pytest.raises(Refusal) as caught:
@@ -88,12 +86,18 @@ def test_doubled_rows_are_refused_wherever_a_row_is_one_thing(project: Project) 
     built.dataset("d", {name: name for name in ids})
     truth = built.labels("d", "s", dict.fromkeys(ids, "yes"))
     reference = built.reference("gold/r", truth)
-    capture = built.capture("c", [{"record_id": name} for name in ids], )
+    capture = built.capture("c", [{"record_id": name} for name in ids])
     run = built.run("arm", "d", dict.fromkeys(ids, "yes"))
     data = project.data
     cases: list[tuple[Path, Callable[[], object]]] = [
-        (data / "captures/c/records.parquet", lambda: captures.records(project, replace(capture, records_sha256=""))),
-        (data / "runs" / run.run_id / "predictions.parquet", lambda: runs.predictions(project, replace(run, predictions=None))),
+        (
+            data / "captures/c/records.parquet",
+            lambda: captures.records(project, replace(capture, records_sha256="")),
+        ),
+        (
+            data / "runs" / run.run_id / "predictions.parquet",
+            lambda: runs.predictions(project, replace(run, predictions=None)),
+        ),
         (data / "references/gold/r/labels.parquet", lambda: references.read(project, "gold/r")),
         (data / "references/gold/r/labels.parquet", lambda: references.raw_texts(project, reference)),
         (data / "labels/d/s/labels.parquet", lambda: labels.read(project, "d", "s")),
