@@ -124,8 +124,8 @@ def report(
         Refusal: no such dataset; no set of that task on it.
     """
     found = problems if problems is not None else []
-    dataset = datasets.read(project, dataset_id)
-    made = _report(_Shelf(project, found), dataset)
+    shelf = _Shelf(project, found)
+    made = _report(shelf, shelf.datasets.get(dataset_id) or datasets.read(project, dataset_id))
     if task is None:
         return made
     kept = tuple(one for one in made.tasks if one.task == task)

@@ -46,7 +46,10 @@ def read(project: Project, dataset_id: str) -> Dataset:
         Refusal: there is none of that id, or its manifest cannot be read.
     """
     path = path_of(project, dataset_id)
-    if not path.exists():
+    if not path.exists():  # a foreign tree may keep it under another name
+        found = [one for one in read_all(project, []) if one.dataset_id == dataset_id]
+        if found:
+            return found[0]
         raise missing("dataset", dataset_id, ids(project), next="evh datasets")
     return _read(project, path)
 

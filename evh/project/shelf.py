@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evh.errors import Refusal
 from evh.store.atomic import is_tmp
 from evh.store.names import bad_new_id, possible_stems
-from evh.store.regular import open_file
+from evh.store.regular import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -130,8 +130,7 @@ def read_item_files(place: Path, item_ids: Iterable[str], record: str) -> dict[s
 def _read_item_file(folder: int, item_id: str) -> bytes | None:
     for stem in possible_stems(item_id):
         try:
-            with open_file(f"{stem}.txt", folder=folder, follow=False) as file:
-                return file.read()
+            return read_file(f"{stem}.txt", folder=folder, follow=False)
         except OSError:
             continue
     return None

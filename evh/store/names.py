@@ -68,7 +68,7 @@ def bad_item_id(value: object) -> str | None:
         return f"an item id has at most {ITEM_ID_LENGTH} characters; this one has {len(value)}"
     if value.startswith("#"):
         return f"{value!r} starts with '#', which marks the rows of a sheet that are not items"
-    if any(unicodedata.category(char) in {"Cc", "Cs"} for char in value):
+    if not value.isprintable() and any(unicodedata.category(char) in {"Cc", "Cs"} for char in value):
         return f"{value!r} holds a control character"
     return None
 
