@@ -40,15 +40,21 @@ def read_file(path: Path | str, *, folder: int | None = None, follow: bool = Tru
 
 def _open(path: Path | str, folder: int | None, *, follow: bool) -> int:
     """Return a descriptor of a regular file; without O_NONBLOCK a pipe would be waited for."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-    descriptor = os.open(path, flags, dir_fd=folder)
+    descriptor = os.open(
+        path,
+        os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW),
+        dir_fd=folder,
+    )
     try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
-    except BaseException:
+        _check(os.fstat(descriptor).st_mode, path)
+    except OSError:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _check(mode: int, path: Path | str) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
