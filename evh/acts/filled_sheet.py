@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evh.store.spreadsheet import Row, Sheet
 
 SHOWN = 5
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LABEL = re.compile(r"label(?:\s*\((?P<choices>.*)\))?", re.IGNORECASE | re.DOTALL)
 
 
@@ -272,6 +273,13 @@ class _Reader:
                     "where it is meant, name it in the header: label (…)",
                 )
                 return None
+            if _CONTROL.search(cell):
+                self._reading.warnings.append(f"{place}: {cell!r} holds a control character, kept as typed")
+            if cell != cell.strip(" \t\xa0"):
+                self._reading.warnings.append(
+                    f"{place}: {cell!r} begins or ends with white space, and is another answer than "
+                    f"{cell.strip()!r}: label-sheet --choices settles such cells"
+                )
             return cell
         if cell in choices:
             return cell

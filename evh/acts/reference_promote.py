@@ -232,7 +232,8 @@ def _caveat(sources: Sequence[_Source]) -> str:
             made.append(f"{label_set.ref}: the answer is the recorded decision itself.")
         if label_set.conflicts:
             made.append(
-                f"{label_set.ref}: {plural(len(label_set.conflicts), 'text')} of differing answers left out."
+                f"{label_set.ref}: it leaves {plural(len(label_set.conflicts), 'text')} of differing answers "
+                "unlabelled."
             )
     return " ".join(made)
 

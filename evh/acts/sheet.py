@@ -117,12 +117,14 @@ def build_sheet(
         else {}
     )
     previews = sources.previews(dataset) if with_previews else {}
+    # An arm alone beats nobody: with one that competes there is no winner, however right it is.
+    compete = choices.positions if len(choices.positions) > 1 else {}
     scored: list[dict[str, float | None]] = []
     rows: list[Row] = []
     for item in dataset.items:
         cells = tuple(one.cell(item.item_id) for one in columns)
         texts_here = tuple(one.get(item.sha256) for one in texts)
-        competing = {arms[at].name: cells[at].scores[position] for at, position in choices.positions.items()}
+        competing = {arms[at].name: cells[at].scores[position] for at, position in compete.items()}
         scored.append(competing)
         rows.append(
             Row(
@@ -139,7 +141,7 @@ def build_sheet(
                 picked=_picked(sources, dataset_id, item.item_id),
             )
         )
-    rates = win_rates(scored, [arms[at].name for at in choices.positions], higher=choices.higher)
+    rates = win_rates(scored, [arms[at].name for at in compete], higher=choices.higher)
     footer = tuple(
         _footer(one, rows, at, labels=labels, choices=choices, rates=rates) for at, one in enumerate(columns)
     )
@@ -155,7 +157,12 @@ def build_sheet(
         metric=choices.metric,
         against=choices.against,
         fields=tuple(dict.fromkeys(name for item in dataset.items for name in item.fields)),
-        notes=(*choices.notes, *_undecided(columns, rows), *sources.notes()),
+        notes=(
+            *choices.notes,
+            *_unscored(arms, choices, dataset_id),
+            *_undecided(columns, rows),
+            *sources.notes(),
+        ),
         row_metric=choices.row_metric,
         higher=choices.higher,
         new_vs=choices.new_vs,
@@ -294,6 +301,25 @@ def _footer(
         win_rate=rates.get(arm.name),
         majority_rates=tuple(majorities),
     )
+
+
+def _unscored(arms: Sequence[ArmColumn], choices: Choices, dataset_id: str) -> list[str]:
+    """Return which arms do not compete because nothing scored them, and what would."""
+    against = choices.against
+    if against is None:
+        return []
+    silent = [one.name for one in arms if one.position(choices.row_metric, against) is None]
+    notes = []
+    if silent and len(silent) < len(arms):
+        flag = "--labels" if against.kind == "labels" else "--reference"
+        ref = against.ref.removeprefix("labels/")
+        notes.append(
+            f"{', '.join(silent)}: not scored against {against.ref}; "
+            f"evh rescore --dataset-id {dataset_id} {flag} {ref} does it"
+        )
+    if len(choices.positions) == 1:
+        notes.append("one arm alone competes, so no winner is drawn")
+    return notes
 
 
 def _undecided(columns: Sequence[ArmData], rows: Sequence[Row]) -> list[str]:

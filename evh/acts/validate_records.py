@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evh.acts.validate_tree import check_journal
 from evh.measure.numbers import mean
-from evh.project import baselines, captures, configs, datasets, picks, runs
+from evh.project import baselines, captures, configs, datasets, fingerprint, picks, runs
 from evh.project.arms import scored_against
 from evh.project.shelf import files, folders
 from evh.store import strict
@@ -175,6 +175,7 @@ def check_runs(found: Findings) -> None:
             if run.dataset_id not in known_items:
                 found.note("unknown-dataset", metrics, f"its dataset {run.dataset_id!r} is not here")
             _check_scored_against(found, metrics, run)
+            _check_fingerprint(found, metrics, run)
             if run.run_id == path.name:  # else its rows cannot be found by its id
                 found.attempt(path, _check_predictions, found, path, run, known_items.get(run.dataset_id, {}))
 
@@ -197,6 +198,19 @@ def _check_scored_against(found: Findings, metrics: Path, run: Run) -> None:
     place = project.data / ref if run.labels else project.data / "references" / ref
     if not place.is_dir() or not project.inside(place):
         found.note("unknown-set", metrics, f"{ref}, which it was scored against, is not here")
+
+
+def _check_fingerprint(found: Findings, metrics: Path, run: Run) -> None:
+    """Check what evh itself wrote of a run: its fingerprint's hash, and the folder of its target."""
+    recorded = run.fingerprint.get("hash")
+    if not isinstance(run.fingerprint.get("instrument"), dict) or not isinstance(recorded, str):
+        return  # a foreign run, whose hash is made another way
+    if fingerprint.digest(run.fingerprint) != recorded:
+        found.error("fingerprint", metrics, "its fingerprint is not the one that its hash was made of")
+    if run.labels and run.folder.startswith("runs-labels-"):
+        folder = runs.labels_folder(*run.labels.split("/", 1))
+        if run.folder != folder:
+            found.error("folder", metrics, f"it was scored against {run.labels}, and lies in {run.folder}")
 
 
 def _check_predictions(found: Findings, path: Path, run: Run, items: Mapping[str, Item]) -> None:

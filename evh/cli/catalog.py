@@ -12,6 +12,7 @@ from evh.cli import common
 from evh.store.text import plural
 
 if TYPE_CHECKING:
+    from evh.project.find import Project
     from evh_build.site import Built
 
 
@@ -48,7 +49,23 @@ def catalog_build(
         _emit(plan.out, built)
         return
     _tell(built)
+    common.warn(_not_for_others(project))
     click.echo(f"{seconds:.1f} s", err=True)
+
+
+def _not_for_others(project: Project) -> list[str]:
+    """Return what must not be published of what was built: this build shows everything."""
+    from evh.project import datasets
+
+    kept = [one for one in datasets.read_all(project, []) if not one.redistributable]
+    if project.settings.visibility == "public":
+        kept += [
+            one for one in datasets.read_all(project, []) if one.visibility == "private" and one not in kept
+        ]
+    if not kept:
+        return []
+    names = ", ".join(one.dataset_id for one in kept)
+    return [f"these pages show all of {names}, private or not to be redistributed: they are for this machine"]
 
 
 def _emit(out: Path, built: Built) -> None:

@@ -97,7 +97,7 @@ def _show(report: LabelsReport, *, confusion: bool) -> None:
         if task.pairs:
             common.say()
             table(
-                ["pair", "n", "same", "share one", "kappa", "AC1", ""],
+                ["pair", "n", "same", "only share one", "kappa", "AC1", ""],
                 [_pair_cells(pair) for pair in task.pairs],
                 right=(1, 2, 3, 4, 5),
             )

@@ -86,7 +86,12 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
     else:
         common.say("no finished run" + (" that matches" if dataset_id or config_id else " yet"))
     if found.n_older:
-        common.say(f"and {found.n_older:,} older: evh runs --all")
+        narrowed = [
+            f" {flag} {value}"
+            for flag, value in (("--dataset-id", dataset_id), ("--config", config_id))
+            if value
+        ]
+        common.say(f"and {found.n_older:,} that a later run stands for: evh runs --all{''.join(narrowed)}")
     steps = []
     for one in found.unfinished:
         said = f"{one.n_rows:,} of {one.run.n_items:,} answered" if one.run else "begun elsewhere"

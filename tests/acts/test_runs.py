@@ -62,7 +62,7 @@ def test_older_runs_are_counted_and_shown_on_demand(build: Builder, evh: Command
     short = evh.ok("runs", "--json").json
     assert [row["run_id"] for row in short["runs"]] == ["other_20261001T000000Z", "c_20261002T000000Z"]
     assert short["n_older"] == 1
-    assert "1 older: evh runs --all" in evh.ok("runs").out
+    assert "1 that a later run stands for: evh runs --all" in evh.ok("runs").out
     assert len(evh.ok("runs", "--all", "--json").json["runs"]) == 3
     assert [row["config_id"] for row in evh.ok("runs", "--config", "other", "--json").json["runs"]] == [
         "other"

@@ -158,7 +158,7 @@ def test_new_compares_with_the_one_governed_dataset(built: Builder) -> None:
 
 
 def test_an_arm_on_its_own_labels_never_wins(built: Builder) -> None:
-    """A model set made of b's run flags b: it wins no row, has no win rate, and a note says so."""
+    """A set made of b's run flags b: it wins no row, and a, which is left alone, beats nobody either."""
     own = {"one": "no", "two": "no", "three": "yes", "four": "yes"}
     built.labels(
         "d", "from_b", own, source={"kind": "model", "run_id": "b_20261001T000000Z", "config_id": "b"}
@@ -172,9 +172,13 @@ def test_an_arm_on_its_own_labels_never_wins(built: Builder) -> None:
         against="labels/d/from_b",
     )
     sheet = build_sheet(built.project, "d", against="from_b")
-    assert all("b" not in row.winners for row in sheet.rows)
-    assert by_item(sheet)["two"].winners == ("a",)
-    assert [line.win_rate for line in sheet.footer] == [None, 1.0, None]
+    assert all(row.winners == () for row in sheet.rows)
+    assert [line.win_rate for line in sheet.footer] == [None, None, None]
+    assert "one arm alone competes, so no winner is drawn" in sheet.notes
+    assert (
+        "production: not scored against labels/d/from_b; "
+        "evh rescore --dataset-id d --labels d/from_b does it" in sheet.notes
+    )
     assert any("b is measured on its own labels (labels/d/from_b)" in note for note in sheet.notes)
     assert build_sheet(built.project, "d").against == sheet.arms[0].scores[0].against  # truth: more arms
 
@@ -229,11 +233,12 @@ def test_correct_stands_in_for_a_metric_without_a_value_per_item(project: Projec
     built = Builder(project)
     built.dataset("d", TEXTS)
     built.labels("d", "truth", TRUTH)
-    run = built.run("a", "d", DECISIONS["a"])
-    built.rescored(
-        run, DECISIONS["a"], correct(DECISIONS["a"], TRUTH), against="labels/d/truth",
-        primary_metric="balanced_accuracy", figures={"balanced_accuracy": 0.875},
-    )  # fmt: skip
+    for name in ("a", "b"):
+        built.rescored(
+            built.run(name, "d", DECISIONS[name]), DECISIONS[name], correct(DECISIONS[name], TRUTH),
+            against="labels/d/truth", primary_metric="balanced_accuracy",
+            figures={"balanced_accuracy": 0.875},
+        )  # fmt: skip
     sheet = build_sheet(project, "d")
     assert (sheet.metric, sheet.row_metric) == ("balanced_accuracy", "correct")
     assert sheet.arms[0].scores[0].primary

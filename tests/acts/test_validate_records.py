@@ -10,6 +10,7 @@ import pytest
 from evh.acts.validate import validate
 from evh.project.find import Project
 from evh.store.hashing import sha256
+from tests.conftest import CommandLine
 from tests.helpers import Builder
 from tests.whole import RUN, TWIN, edit, found, whole
 
@@ -85,3 +86,35 @@ def test_a_broken_run_hides_nothing_else(built: Builder) -> None:
         ("error", "scores", f"{TWIN}/metrics.json"),
         ("error", "bad-json", f"{RUN}/metrics.json"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "code"),
+    [
+        (("fingerprint", "arm", "fitted_on"), [], "fingerprint"),
+        (("fingerprint", "data", "items_sha256"), "0" * 64, "fingerprint"),
+        (("reference_id",), "labels/d/other", "folder"),
+    ],
+)
+def test_what_a_run_says_of_itself_is_held_against_its_hash_and_folder(
+    project: Project, evh: CommandLine, keys: tuple[str, ...], value: object, code: str
+) -> None:
+    """An edited fingerprint no longer has its hash; another target no longer fits the folder."""
+    built = Builder(project)
+    built.dataset("d", {"one": "1", "two": "2"})
+    built.labels("d", "s", {"one": "1", "two": "x"})
+    built.labels("d", "other", {"one": "1"})
+    built.config("c", dataset_id="d", fitted_on=("d",))
+    evh.ok("run", "--config", "c")
+    evh.ok("rescore", "--dataset-id", "d", "--labels", "d/s")
+    assert validate(project).findings == ()
+    (path,) = (project.data / "runs-labels-d-s").glob("*/metrics.json")
+
+    def change(metrics: dict[str, Any]) -> None:
+        at = metrics
+        for key in keys[:-1]:
+            at = at[key]
+        at[keys[-1]] = value
+
+    edit(path, change)
+    assert [one.code for one in validate(project).findings] == [code]

@@ -117,15 +117,16 @@ def _card(source: Source, name: str) -> DatasetCard:
 def _counts(source: Source) -> tuple[Count, ...]:
     held = source.gathered
     arms = {run.config_id for run in held.runs.values()} | set(held.configs)
-    return (
-        Count("datasets", len(held.datasets), urls.DATASETS),
-        Count("items", sum(len(one.items) for one in held.datasets.values()), urls.DATASETS),
-        Count("captures", len(held.captures), urls.CAPTURES),
-        Count("label sets", len(held.label_sets), urls.LABELS),
-        Count("reference sets", len(held.references), urls.REFERENCES),
-        Count("arms", len(arms), urls.ARMS),
-        Count("runs", len(held.runs), urls.RUNS),
+    counted = (
+        ("dataset", len(held.datasets), urls.DATASETS),
+        ("item", sum(len(one.items) for one in held.datasets.values()), urls.DATASETS),
+        ("capture", len(held.captures), urls.CAPTURES),
+        ("label set", len(held.label_sets), urls.LABELS),
+        ("reference set", len(held.references), urls.REFERENCES),
+        ("arm", len(arms), urls.ARMS),
+        ("run", len(held.runs), urls.RUNS),
     )
+    return tuple(Count(noun if n == 1 else f"{noun}s", n, path) for noun, n, path in counted)
 
 
 def _waiting(source: Source, cards: tuple[DatasetCard, ...]) -> tuple[Waiting, ...]:
