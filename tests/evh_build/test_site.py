@@ -391,7 +391,6 @@ def test_what_a_killed_build_left_is_removed(project: Project) -> None:
     assert not litter.exists()
 
 
-@pytest.mark.skipif(not (FOREIGN / "data").is_dir(), reason="there is no foreign tree")
 def test_a_foreign_tree_builds_unchanged(tmp_path: Path) -> None:
     """A tree of another harness, gives a site; nothing in it changes, and no code of it runs."""
     root = tmp_path / "foreign"
