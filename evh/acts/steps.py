@@ -126,11 +126,11 @@ def promote(dataset_id: str, refs: Sequence[str]) -> str:
 
 def other_dataset(project: Project, config_id: str, capture_id: str, dataset_id: str) -> list[str]:
     """Return the command that runs a recorded arm on the other dataset of its records; none where none is."""
-    family = captures.family(project, capture_id)
+    held = captures.parts(project, capture_id)
     found = [
         one.dataset_id
         for one in datasets.read_all(project, [])
-        if one.dataset_id != dataset_id and any(item.lineage.get("capture") in family for item in one.items)
+        if one.dataset_id != dataset_id and any(item.lineage.get("capture") in held for item in one.items)
     ]
     if not found:
         return []

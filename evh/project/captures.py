@@ -77,7 +77,9 @@ def records(project: Project, capture: Capture) -> tuple[Record, ...]:
             next="restore the file (git checkout)",
         )
     if path == large:
-        rows = parquet.read_rows(path, RECORD_COLUMNS, key="record_id", filled=("record",))
+        rows = parquet.read_rows(
+            path, RECORD_COLUMNS, place=project.show(path), key="record_id", filled=("record",)
+        )
         return tuple(
             strict.parse_object(row["record"].encode(), f"{path}: {row['record_id']}") for row in rows
         )
@@ -131,6 +133,15 @@ def already(capture_id: str) -> Refusal:
         why=[f"captures/{capture_id}: a capture is never overwritten"],
         next="choose another name with --as",
     )
+
+
+def parts(project: Project, capture_id: str) -> set[str]:
+    """Return the captures whose records one capture holds: itself, and every part that was split from it."""
+    parents = {capture.capture_id: capture.parent for capture in read_all(project, [])}
+    held = {capture_id}
+    while more := {name for name, parent in parents.items() if parent in held} - held:
+        held |= more
+    return held
 
 
 def family(project: Project, capture_id: str) -> set[str]:

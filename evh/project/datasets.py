@@ -279,7 +279,9 @@ def _parquet_texts(project: Project, dataset: Dataset) -> dict[str, bytes]:
 
 def _item_rows(project: Project, dataset: Dataset) -> list[dict[str, Any]]:
     path = _items_path(project, dataset)
-    return parquet.read_rows(path, ITEM_COLUMNS, key="item_id", filled=("sha256", "text"))
+    return parquet.read_rows(
+        path, ITEM_COLUMNS, place=project.show(path), key="item_id", filled=("sha256", "text")
+    )
 
 
 def _object(row: Mapping[str, Any], column: str, dataset: Dataset) -> dict[str, Any]:

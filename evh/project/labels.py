@@ -104,7 +104,9 @@ def raw_texts(project: Project, label_set: LabelSet) -> dict[str, bytes]:
     if (place / LARGE).exists():
         return {
             row["item_id"]: row["label"]
-            for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=FILLED)
+            for row in parquet.read_rows(
+                place / LARGE, LABEL_COLUMNS, place=project.show(place / LARGE), key="item_id", filled=FILLED
+            )
         }
     return read_item_files(place, label_set.items, f"labels/{label_set.ref}")
 
@@ -248,7 +250,9 @@ def _read(project: Project, place: Path) -> LabelSet:
             proposal=strict.parse_object(row["proposal"].encode(), place) if row["proposal"] else None,
             settled=row["settled"],
         )
-        for row in parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=FILLED)
+        for row in parquet.read_rows(
+            place / LARGE, LABEL_COLUMNS, place=project.show(place / LARGE), key="item_id", filled=FILLED
+        )
     }
     wrong = [
         f"{LARGE}: {item_id}: item_sha256 {one.sha256[:80]!r} is not 64 lower-case hex digits"

@@ -70,7 +70,7 @@ def raw_texts(project: Project, reference: Reference) -> dict[str, bytes]:
     if not place.is_dir():  # a foreign manifest may name itself otherwise than its folder
         place = _folder_of(project, reference)
     if (place / LARGE).exists():
-        return {row["item_id"]: row["label"] for row in _rows(place)}
+        return {row["item_id"]: row["label"] for row in _rows(project, place)}
     if not reference.items:
         return {
             path.name.removesuffix(".txt"): strict.read_bytes(path)
@@ -173,9 +173,15 @@ def _read(project: Project, place: Path) -> Reference:
         strict.read_object(place / MANIFEST), project.show(place / MANIFEST), folder=place.name
     )
     if (place / LARGE).exists() and not made.items:
-        return replace(made, items={row["item_id"]: row["item_sha256"] for row in _rows(place)})
+        return replace(made, items={row["item_id"]: row["item_sha256"] for row in _rows(project, place)})
     return made
 
 
-def _rows(place: Path) -> list[dict[str, Any]]:
-    return parquet.read_rows(place / LARGE, LABEL_COLUMNS, key="item_id", filled=("item_sha256", "label"))
+def _rows(project: Project, place: Path) -> list[dict[str, Any]]:
+    return parquet.read_rows(
+        place / LARGE,
+        LABEL_COLUMNS,
+        place=project.show(place / LARGE),
+        key="item_id",
+        filled=("item_sha256", "label"),
+    )

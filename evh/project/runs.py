@@ -158,7 +158,7 @@ def _parse_rows(project: Project, path: Path, data: bytes) -> tuple[Prediction, 
     if path.name == ROWS_LARGE:
         raws: Iterable[Mapping[str, Any]] = (
             _from_row(row, place)
-            for row in parquet.read_rows(path, PREDICTION_COLUMNS, key="item_id", optional=True)
+            for row in parquet.read_rows(path, PREDICTION_COLUMNS, place=place, key="item_id", optional=True)
         )
     else:
         raws = strict.parse_jsonl(data[: data.rfind(b"\n") + 1] if not data.endswith(b"\n") else data, place)

@@ -52,6 +52,7 @@ def read_rows(
     path: Path,
     columns: Mapping[str, str],
     *,
+    place: object = None,
     key: str | None = None,
     filled: Sequence[str] = (),
     optional: bool = False,
@@ -61,6 +62,7 @@ def read_rows(
     Args:
         path: the file.
         columns: the columns that are read, as in `dump_rows`; others come along as they are.
+        place: names the file in a Refusal; its path by default.
         key: the column that names a row: no null in it, and no value twice.
         filled: further columns without a null.
         optional: every column but the key may be missing (a foreign tree's).
@@ -72,22 +74,23 @@ def read_rows(
     import pyarrow.parquet as pq
 
     data = strict.read_bytes(path)
+    place = place or path
     try:
         table = pq.ParquetFile(pa.BufferReader(data)).read()
         reasons = _wrong_columns(table, columns, {key, *filled} - {None}, {key} if optional else set(columns))
         rows: list[dict[str, Any]] = [] if reasons else table.to_pylist()
     except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         raise Refusal(
-            "bad-parquet", f"{path} is not a Parquet file that evh reads", why=[f"{path}: {error}"]
+            "bad-parquet", f"{place} is not a Parquet file that evh reads", why=[f"{place}: {error}"]
         ) from error
     if reasons:
         raise Refusal(
             "bad-parquet",
-            f"{path} does not hold the columns that it must",
-            why=[f"{path}: {reason}" for reason in reasons],
+            f"{place} does not hold the columns that it must",
+            why=[f"{place}: {reason}" for reason in reasons],
         )
     if key is not None:
-        strict.refuse_doubled((row[key] for row in rows), path, key)
+        strict.refuse_doubled((row[key] for row in rows), place, key)
     for name, kind in columns.items():
         if kind == "scores" and name in table.column_names:
             for row in rows:

@@ -108,3 +108,14 @@ def test_the_family_of_a_capture_is_all_that_was_split_from_its_root(project: Pr
         assert captures.family(project, name) == {"whole", "a", "b", "b1"}
     assert captures.family(project, "stranger") == {"stranger"}
     assert "x" in captures.family(project, "x")
+
+
+def test_a_capture_holds_the_records_of_its_parts_and_of_nothing_else(project: Project) -> None:
+    """The whole holds both halves and their parts; a half holds neither the whole nor the other half."""
+    build = Builder(project)
+    build.capture("whole", ROWS)
+    for name, of in (("older", "whole"), ("newer", "whole"), ("newest", "newer")):
+        build.capture(name, ROWS, split={"of": of, "at": "2026-01-01T00:00:00Z", "part": "first"})
+    assert captures.parts(project, "whole") == {"whole", "older", "newer", "newest"}
+    assert captures.parts(project, "newer") == {"newer", "newest"}
+    assert captures.parts(project, "older") == {"older"}
