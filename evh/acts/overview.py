@@ -285,6 +285,9 @@ def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[st
         made.append(f"evh rescore --dataset-id {name} --reference {line.references[0]}")
     elif line.against is None and best:
         made.append(steps.promote(name, [best]))
+    elif line.against is not None and any(not arm.n for arm in line.arms):
+        flag = "--labels" if line.against.kind == "labels" else "--reference"
+        made.append(f"evh rescore --dataset-id {name} {flag} {line.against.ref.removeprefix('labels/')}")
     # Labels of every item, or of a dataset whose versions are made on purpose, are worth a reference.
     if best and not line.references and (line.governed or covered[best] == line.n_items):
         made.append(steps.promote(name, [best]))

@@ -125,3 +125,17 @@ def test_overview_at_the_door(built: Builder, evh: CommandLine) -> None:
     document = check(evh.ok("overview", "--json").json, "overview")
     assert document["datasets"][0]["wrong"][0]["by_label"][0] == {"label": "yes", "n": 2, "of": 2}
     assert tree_bytes(built.project.root) == before
+
+
+def test_an_arm_that_nothing_scored_yet_is_to_be_scored(project: Project) -> None:
+    """Beside a scored arm a new one waits for its scores; once it has them nothing is proposed."""
+    built = Builder(project)
+    built.dataset("d", {"one": "1", "two": "2"})
+    truth = {"one": "x", "two": "y"}
+    built.labels("d", "s", truth)
+    first, second = (built.run(name, "d", truth) for name in ("a", "b"))
+    built.rescored(first, truth, correct(truth, truth), against="labels/d/s")
+    step = "evh rescore --dataset-id d --labels d/s"
+    assert step in overview(project).next
+    built.rescored(second, truth, correct(truth, truth), against="labels/d/s")
+    assert step not in overview(project).next
