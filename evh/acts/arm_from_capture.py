@@ -111,7 +111,7 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
                 raise configs.already(plan.config.config_id) from None
         try:
             return run_act.commit(project, plan.run, progress=progress)
-        except Exception:
+        except Exception:  # an interrupt leaves it: its run goes on with --resume
             atomic.remove(plan.path)
             raise
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evh.acts.sheet_model import Against, ScoreColumn
+from evh.acts.sheet_model import ScoreColumn
 from evh.errors import Refusal
 from evh.records.answers import shown
 from evh.store import atomic, spreadsheet
@@ -78,11 +78,6 @@ def write(path: Path, data: bytes) -> None:
 def title_of(column: ScoreColumn) -> str:
     """Return how a score column is headed: the metric and what it was scored against."""
     return f"{column.metric} ({column.against.ref})" if column.against else column.metric
-
-
-def name_of(against: Against | None) -> str:
-    """Return how people read what a score was made against; "—" for nothing."""
-    return against.ref if against else "—"
 
 
 def _row(sheet: Sheet, row: Row, *, scores_only: bool) -> list[object]:

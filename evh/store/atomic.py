@@ -71,11 +71,6 @@ def write_new_file(path: Path, data: bytes) -> None:
             flush_folder(path.parent)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Put ``text`` at ``path`` as UTF-8, replacing what is there in one step."""
-    write_file(path, text.encode())
-
-
 class FolderWriter:
     """A folder being built beside its place; `add` puts a file into it.
 

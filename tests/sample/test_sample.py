@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -139,6 +140,21 @@ def test_balanced_accuracy_is_that_of_the_counts(
         one for one in sample.runs() if (one.config_id, one.labels) == (arm, f"{half}/known_exploited")
     )
     assert run.scores["balanced_accuracy"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_readme_of_the_sample_has_the_figures_of_its_runs(sample: Project) -> None:
+    """Each arm's row of its table: both halves to three places, and how many listed ones it found."""
+    text = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+).*? \| ([\d.]+) \| (\d+) of 51 \|$", text, re.MULTILINE)
+    assert len(rows) == 6
+    runs = {(one.config_id, one.labels): one.scores for one in sample.runs()}
+    for arm, older, newer, found in rows:
+        scores = [runs[arm, f"{half}/known_exploited"] for half in HALVES]
+        assert [f"{one['balanced_accuracy']:.3f}" for one in scores] == [
+            f"{float(older):.3f}",
+            f"{float(newer):.3f}",
+        ]
+        assert round(scores[1]["recall_active"] * 51, 6) == int(found)
 
 
 def test_always_active_does_not_lead(sample: Project) -> None:
