@@ -53,14 +53,30 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """A file beside the pages: data that a script reads, or a download.
+
+    Attributes:
+        path: its path below the site's folder.
+        inputs: tells all that the bytes are made of; where it is as at the last build, they are taken over.
+        make: gives the bytes; called only where they are not taken over.
+    """
+
+    path: str
+    inputs: str
+    make: Callable[[], bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A kind of page.
 
     ``name`` is the folder under ``pages/`` and the template ``pages/<name>.html``. ``queries`` name its
-    ``.sql`` files; each is run once for the whole site. ``make`` gives every page of the kind.
+    ``.sql`` files; each is run once for the whole site. ``make`` gives every page of the kind, and the files
+    that lie beside them.
     """
 
     name: str
     context: type[Frame]
-    make: Callable[[Source], Iterator[Leaf]]
+    make: Callable[[Source], Iterator[Leaf | File]]
     queries: tuple[str, ...] = ()

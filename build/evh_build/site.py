@@ -17,6 +17,7 @@ from evh_build import incremental, links
 from evh_build.assets import Asset, assets, template_folders
 from evh_build.gather import Gathered, Problem
 from evh_build.incremental import Kept, State
+from evh_build.page import File
 from evh_build.pages import PAGES
 from evh_build.render import Renderer
 from evh_build.source import Source
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from evh.project.find import Project
 
 MANIFEST = "manifest.json"
+HTML = ".html"
 FORM = "evh catalog/1"
 
 
@@ -58,7 +60,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """One page of the site to be: its bytes, and whether they are the old site's."""
+    """One page or file of the site to be: its bytes, and whether they are the old site's."""
 
     data: bytes
     inputs: str
@@ -121,7 +123,7 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
         tree = incremental.stamp(project, folders, plan.max_item_text, __version__)
         before = incremental.read(project, plan.out)
         if before.tree == tree and not plan.rehash and _whole(plan.out, before):
-            n = len(before.pages)
+            n = sum(path.endswith(HTML) for path in before.pages)
             return Built(plan.out / HOME, n, 0, n, 0, nothing_changed=True, problems=())
         return _build(project, plan, folders, before=before, tree=tree, progress=progress)
 
@@ -144,7 +146,7 @@ def _build(
     finally:
         source.close()
     files = {path: one.data for path, one in pages.items()} | {asset.path: asset.data for asset in static}
-    broken = links.broken({path: one.data for path, one in pages.items()}, files)
+    broken = links.broken({path: one.data for path, one in pages.items() if path.endswith(HTML)}, files)
     if broken:
         raise Refusal(
             "broken-links",
@@ -157,18 +159,20 @@ def _build(
     state = State(
         tree, sha256(manifest), {path: Kept(one.inputs, digests[path]) for path, one in pages.items()}
     )
-    n_fresh = sum(one.fresh for one in pages.values())
+    html = [one for path, one in pages.items() if path.endswith(HTML)]
+    n_fresh = sum(one.fresh for one in html)
+    made = any(one.fresh for one in pages.values())
     old = _names(plan.out)
-    same = n_fresh == 0 and old == set(files) | {MANIFEST} and (plan.out / MANIFEST).read_bytes() == manifest
+    same = not made and old == set(files) | {MANIFEST} and (plan.out / MANIFEST).read_bytes() == manifest
     if not same:
         _swap(plan.out, pages, static, manifest)
     incremental.write(project, plan.out, state)
     return Built(
         index=plan.out / HOME,
-        n_pages=len(pages),
+        n_pages=len(html),
         n_rendered=n_fresh,
-        n_unchanged=len(pages) - n_fresh,
-        n_removed=len({name for name in old if name.endswith(".html")} - set(files)),
+        n_unchanged=len(html) - n_fresh,
+        n_removed=len({name for name in old if name.endswith(HTML)} - set(files)),
         nothing_changed=same,
         problems=gathered.problems,
     )
@@ -188,9 +192,13 @@ def _render(
         for leaf in page.make(source):
             if leaf.path in made:  # two records that name themselves alike: the first one stands
                 continue
-            inputs = incremental.inputs_of(closure, code, leaf.context)
-            old = _old(out / leaf.path, before.pages.get(leaf.path), inputs)
-            data = renderer.render(page.name, leaf) if old is None else old
+            if isinstance(leaf, File):
+                inputs = incremental.inputs_of("", code, leaf.inputs)
+            else:
+                inputs = incremental.inputs_of(closure, code, leaf.context)
+            data = old = _old(out / leaf.path, before.pages.get(leaf.path), inputs)
+            if data is None:
+                data = leaf.make() if isinstance(leaf, File) else renderer.render(page.name, leaf)
             made[leaf.path] = _Rendered(data, inputs, fresh=old is None)
             if progress is not None:
                 progress(len(made), 0)
