@@ -1,0 +1,207 @@
+"""A chat server, asked one request at a time: tries again what may pass, and says why not.
+
+Nothing here raises for what a server does: a reply or a `Failure` comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+import zlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+
+from evh.llm import retry
+from evh.llm.reply import Failure, Reply, error_text, read, shown
+from evh.llm.transport import MOST_REPLY, LoopTransport, TooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+CONNECT_S = 5.0
+READ_S = 600.0
+PATH = "/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a model is asked.
+
+    Attributes:
+        base_url: with the version, as in ``http://localhost:8000/v1``.
+        key: sent as a bearer token; it appears in no ``repr``, message or file.
+        read_s: seconds to wait for a whole reply.
+    """
+
+    base_url: str
+    key: str | None = field(default=None, repr=False)
+    read_s: float = READ_S
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is asked without TLS and without a proxy in between."""
+        from urllib.request import getproxies, proxy_bypass
+
+        url = httpx.URL(self.base_url)
+        return url.scheme == "http" and (
+            not getproxies().get("http") or bool(proxy_bypass(url.host or "")) or _local(url.host)
+        )
+
+
+class Client:
+    """One client of a server. A context manager; each worker of many has its own.
+
+    Args:
+        server: where to ask.
+        transport: what carries requests; shared by all workers where it is given (see `carrier`).
+        jitter: how long waits vary.
+        stopped: tells whether no further try may begin.
+        sleep: waits.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        jitter: random.Random | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+        sleep: Callable[[float], Any] = asyncio.sleep,
+    ) -> None:
+        self._server = server
+        self._url = server.base_url.rstrip("/") + PATH
+        self._jitter = jitter or random.Random()
+        self._stopped, self._sleep = stopped, sleep
+        self._headers = {"content-type": "application/json", "accept-encoding": "identity"}
+        if server.key:
+            self._headers["authorization"] = f"Bearer {server.key}"
+        timeout = httpx.Timeout(server.read_s, connect=CONNECT_S)
+        self._http = httpx.AsyncClient(
+            transport=transport,
+            timeout=timeout,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+        )
+        self._owns = transport is None
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close its connections; a shared transport is closed by whoever made it."""
+        if self._owns:
+            await self._http.aclose()
+
+    async def ask(self, body: Mapping[str, Any]) -> Reply | Failure:
+        """Send a chat request until it is answered, refused, or tried often enough.
+
+        Args:
+            body: the request: ``model``, ``messages`` and settings.
+        """
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        began = time.monotonic()
+        tries = 0
+        while True:
+            tries += 1
+            found = await self._once(content)
+            if isinstance(found, Reply) or not retry.is_retried(found) or tries >= retry.TRIES:
+                return replace(found, tries=tries)
+            wait = retry.wait_s(tries, found, self._jitter)
+            if self._stopped() or time.monotonic() - began + wait > retry.WITHIN_S:
+                return replace(found, tries=tries)
+            await self._sleep(wait)
+
+    async def _once(self, content: bytes) -> Reply | Failure:
+        began = time.perf_counter()
+        try:
+            request = self._http.build_request("POST", self._url, content=content, headers=self._headers)
+            response = await self._http.send(request, stream=True)
+            try:
+                data = await _body(response)
+            finally:
+                await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return self._broken(error)
+        return self._told(response, data, (time.perf_counter() - began) * 1000)
+
+    def _told(self, response: httpx.Response, data: bytes, latency_ms: float) -> Reply | Failure:
+        status = response.status_code
+        if status == 200:
+            return self._without_key(read(data, latency_ms=round(latency_ms, 3)))
+        if 300 <= status < 400:
+            return Failure("redirect", f"HTTP {status}: it leads elsewhere, and the key stays here", status)
+        said = error_text(data) if data else ""
+        after = retry.retry_after_s(response.headers.get("retry-after"), response.headers.get("date"))
+        if retry.is_too_long(status, said):
+            kind = "too-long"
+        else:
+            kind = "refused" if 400 <= status < 500 else "failing"
+        return self._without_key(Failure(kind, f"HTTP {status}: {said}".rstrip(": "), status, after))
+
+    def _broken(self, error: Exception) -> Failure:
+        if isinstance(error, TooLarge):
+            return Failure("too-large", str(error))
+        if isinstance(error, httpx.ConnectError | httpx.UnsupportedProtocol | httpx.InvalidURL):
+            return Failure("unreachable", f"no connection to {self._server.base_url}: {_named(error)}")
+        if isinstance(error, httpx.TimeoutException):
+            return Failure("timeout", _named(error))
+        return Failure("broken-off", _named(error))
+
+    def _without_key(self, found: Reply | Failure) -> Reply | Failure:
+        """Take the key out of what a server says back."""
+        key = self._server.key
+        if isinstance(found, Failure) and key and key in found.says:
+            return replace(found, says=found.says.replace(key, "[key]"))
+        return found
+
+
+def carrier(server: Server) -> httpx.AsyncBaseTransport | None:
+    """Return the transport that all workers share for a plain server; None where each takes httpx's own."""
+    if server.plain:
+        return LoopTransport(connect_s=CONNECT_S, read_s=server.read_s)
+    return None
+
+
+async def _body(response: httpx.Response) -> bytes:
+    """Return a reply's body, decoded, up to the limit: a small body can unpack to a large one."""
+    if response.is_stream_consumed:  # `LoopTransport` has read it, within the same limit
+        data, encoding = response.content, response.headers.get("x-evh-encoding")
+    else:
+        parts, size = [], 0
+        async for part in response.aiter_raw():
+            size += len(part)
+            if size > MOST_REPLY:
+                raise TooLarge(f"the reply is larger than {MOST_REPLY // 1024 // 1024} MB")
+            parts.append(part)
+        data, encoding = b"".join(parts), response.headers.get("content-encoding")
+    return data if encoding in (None, "identity") else _unpacked(data, str(encoding))
+
+
+def _unpacked(data: bytes, encoding: str) -> bytes:
+    if encoding not in ("gzip", "deflate"):
+        raise httpx.DecodingError(f"the reply is packed as {encoding}, which was not asked for")
+    unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | (16 if encoding == "gzip" else 0))
+    try:
+        made = unpack.decompress(data, MOST_REPLY + 1)
+    except zlib.error as error:
+        raise httpx.DecodingError("the reply is packed wrongly") from error
+    if len(made) > MOST_REPLY:
+        raise TooLarge(f"the reply unpacks to more than {MOST_REPLY // 1024 // 1024} MB")
+    return made
+
+
+def _named(error: Exception) -> str:
+    said = shown(str(error).encode("utf-8", "replace"))
+    return said or type(error).__name__
+
+
+def _local(host: str | None) -> bool:
+    return host in ("localhost", "127.0.0.1", "::1")
