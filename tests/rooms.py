@@ -31,7 +31,7 @@ PACKAGE = "evh"
 WRITERS = {"evh.store.atomic", "evh.store.journal", "evh.store.locks"}
 HEAVY = {"duckdb", "pyarrow", "jinja2", "numpy", "rich", "yaml", "markdown_it", "httpx"}
 # These stand on a heavy package from their first line, so they are imported inside functions alone.
-LATE = {"evh.store.strict_yaml"}
+LATE = {"evh.store.strict_yaml", "evh.llm.client", "evh.llm.crowd", "evh.llm.transport"}
 MOST_LINES = 500
 
 WRITING_CALLS = {
@@ -301,8 +301,8 @@ def find_heavy_imports(tree: Tree) -> list[str]:
             continue
         for each in imports(module):
             target = target_of(tree, each)
-            heavy = target in LATE or (target.split(".")[0] in HEAVY and module.name not in LATE)
-            if heavy and not each.deferred and not each.types_only:
+            heavy = target in LATE or target.split(".")[0] in HEAVY
+            if heavy and module.name not in LATE and not each.deferred and not each.types_only:
                 found.append(f"{module.path}:{each.line}: imports {target} at module level")
     return found
 
