@@ -49,6 +49,11 @@ proofs: $(STAMP_DEV) ## Run the fault sweeps and comparisons at full size
 	@if [ -f tests/faults/proofs.py ]; then $(BIN)/python -m tests.faults.proofs $(ARGS); \
 	else echo 'make proofs: tests/faults/proofs.py is not there yet' >&2; exit 1; fi
 
+.PHONY: live
+live: $(STAMP_DEV) ## Label 20 real chunks with the model that EVH_LIVE_BASE_URL names, for a person to read
+	@test -n "$$EVH_LIVE_BASE_URL" || { echo 'make live: set EVH_LIVE_BASE_URL to a server, as in http://localhost:8000/v1' >&2; exit 1; }
+	@$(BIN)/python -m pytest -q -s tests/acts/test_label_evidence.py -k a8_live $(ARGS)
+
 .PHONY: screenshots
 screenshots: $(STAMP_DEV) ## Take the pictures of the catalog that the documents show
 	@if [ -f tests/site/screenshots.py ]; then $(BIN)/python -m tests.site.screenshots $(ARGS); \
@@ -57,6 +62,14 @@ screenshots: $(STAMP_DEV) ## Take the pictures of the catalog that the documents
 .PHONY: sample
 sample: $(STAMP) ## Make the sample project again from its raw records
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash data/make-sample.sh
+
+.PHONY: examples
+examples: $(STAMP) ## Make the example projects and their catalogs
+	@for name in pairwise-preferences claims; do \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" bash "examples/$$name/make.sh" >/dev/null 2>&1 \
+	    || { echo "make examples: examples/$$name/make.sh failed; run it to see why" >&2; exit 1; }; \
+	  $(BIN)/evh -C "examples/$$name/project" catalog-build || exit 1; \
+	done
 
 .PHONY: dist
 dist: $(STAMP_DEV) ## Build the sdist and the wheel into dist/
@@ -75,7 +88,7 @@ lock: ## Resolve the dependencies again into the two lock files
 
 .PHONY: clean
 clean: ## Remove all that is made: .venv, .build, .cache, dist and the tools' caches
-	@rm -rf .venv .build .cache dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv .build .cache dist examples/*/project .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find evh build tests data -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(STAMP): requirements.lock pyproject.toml

@@ -40,7 +40,7 @@ step() {
 older=cve_2024_h1
 newer=cve_2024_07_08
 arms=(keyword_v1 cvss_v1 bayes_v1 always_active_v1 always_none_v1)
-hand_written=(.gitattributes README.md make-sample.sh adapters guidelines raw rules)
+hand_written=(.gitattributes README.md make-sample.sh adapters goals guidelines raw rules)
 
 if (($# == 1)); then
   if [[ -e $1/data && ! -e $1/data/make-sample.sh ]]; then
@@ -57,13 +57,14 @@ cd -- "$target"
 # What people added must not be lost with what the commands made.
 shopt -s nullglob
 theirs=()
-for path in data/captures/* data/datasets/*.json data/labels/*/* data/references/*/* data/picks.json[l]; do
+for path in data/captures/* data/datasets/*.json data/labels/*/* data/references/*/* data/baselines/* data/picks.json[l]; do
   case $path in
     data/captures/cve_2024 | data/captures/"$older" | data/captures/"$newer") ;;
     data/datasets/"$older".json | data/datasets/"$newer".json) ;;
     data/labels/"$older"/known_exploited | data/labels/"$newer"/known_exploited) ;;
     data/labels/"$older"/cisa | data/labels/"$newer"/cisa) ;;
     data/labels/"$older"/*_severity | data/labels/"$newer"/*_severity) ;;
+    data/baselines/exploited.json) ;;
     data/references/silver/"$older"_known_exploited | data/references/silver/"$newer"_known_exploited) ;;
     *) theirs+=("$path") ;;
   esac
@@ -75,7 +76,7 @@ if ((${#theirs[@]})); then
   exit 1
 fi
 
-made=(data/captures data/datasets data/sources data/labels data/references data/runs data/runs-*
+made=(data/captures data/datasets data/sources data/labels data/references data/runs data/runs-* data/baselines
   data/configs/production_v1.yaml)
 for path in "${made[@]}"; do
   if [[ -e $path ]]; then
@@ -142,6 +143,17 @@ for half in "$older" "$newer"; do
     --reason "What time told: the list of known exploited vulnerabilities at least 54 days after each decision."
   step rescore --dataset-id "$half" --reference "silver/${half}_known_exploited"
 done
+
+# 8. The goal: production's people lead, and there is nothing of them to deploy. The best of the rest is promoted, and
+#    nothing on record says what production ran: people decided.
+promoted=
+for run in data/runs/bayes_v1_*; do
+  if grep -q "\"dataset_id\": \"$newer\"" "$run/metrics.json"; then promoted=${run##*/}; fi
+done
+step promote --run "$promoted" --goal exploited \
+  --reason "The best arm that can be deployed: production's people find more, and they are no model."
+step goals
+step deploy-sheet --config bayes_v1 --capture "$newer"
 
 step validate
 step overview

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evh.errors import Refusal
 from evh.store.hashing import sha256
 from evh.store.strict import read_bytes
 
@@ -39,6 +40,29 @@ def template_folders(project: Project) -> list[Path]:
     if theirs.is_dir() and theirs.resolve() != ours.resolve() and project.inside(theirs):
         return [theirs, ours]
     return [ours]
+
+
+def theme_of(project: Project) -> str:
+    """Return the style sheet that ``evh.toml``'s ``[catalog] theme`` names; empty where it names none.
+
+    Raises:
+        Refusal: there is no such file in ``site_templates/static/``, the project's own or evh's.
+    """
+    named = project.settings.theme
+    if not named:
+        return ""
+    name = named if named.endswith(".css") else f"{named}.css"
+    known = {
+        path.name: path for folder in template_folders(project) for path in (folder / STATIC).glob("*.css")
+    }
+    if name in known and known[name].is_file():
+        return name
+    raise Refusal(
+        "no-such-theme",
+        f"there is no theme {named!r}",
+        why=[f"evh.toml: [catalog] theme: {FOLDER}/{STATIC}/{name}: no such file"],
+        next=f"write {FOLDER}/{STATIC}/{name} (evh help catalog shows one), or take theme out of evh.toml",
+    )
 
 
 def assets(folders: list[Path]) -> list[Asset]:

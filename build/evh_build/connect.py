@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 import pyarrow.dataset as pads
 from pyarrow import fs
 
-from evh_build import tables
+from evh_build import arrow, tables
 from evh_build.question import spill
 
 if TYPE_CHECKING:
@@ -30,15 +29,6 @@ SPILL = "8GB"
 THREADS = 2
 NOUNS = tuple(tables.COLUMNS)
 
-_TYPES = {
-    "text": pa.string(),
-    "bytes": pa.binary(),
-    "whole": pa.int64(),
-    "number": pa.float64(),
-    "bool": pa.bool_(),
-    "scores": pa.map_(pa.string(), pa.float64()),
-}
-
 
 class Database:
     """The project's tables. ``SELECT`` is all that it is good for.
@@ -51,10 +41,10 @@ class Database:
 
     def __init__(self, gathered: Gathered, nouns: Collection[str] = NOUNS) -> None:
         self.connection = closed(spill(gathered.project, os.getpid()))
-        wanted = {need for noun in nouns for need in tables.NEEDS.get(noun, (noun,))}
-        for noun, columns in tables.COLUMNS.items():
-            rows = list(tables.rows(noun, gathered)) if noun in wanted else []
-            self.connection.register(f"{noun}_json", _table(rows, columns))
+        wanted = needed(nouns)
+        for noun in tables.COLUMNS:
+            table = arrow.table(noun, gathered) if noun in wanted else arrow.empty(noun)
+            self.connection.register(f"{noun}_json", table)
         for noun, (owner, columns) in tables.PARQUET.items():
             files = tables.files(noun, gathered) if noun in wanted else []
             self.connection.register(f"{noun}_parquet", _dataset(files, owner, columns))
@@ -72,6 +62,11 @@ class Database:
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
+
+
+def needed(nouns: Collection[str]) -> set[str]:
+    """Return the relations that views read: their own, and those of other nouns."""
+    return {need for noun in nouns for need in tables.NEEDS.get(noun, (noun,))}
 
 
 def closed(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -97,23 +92,6 @@ def closed(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _schema(columns: Mapping[str, str]) -> pa.Schema:
-    return pa.schema([(name, _TYPES[kind]) for name, kind in columns.items()])
-
-
-def _table(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> pa.Table:
-    arrays = []
-    for name, kind in columns.items():
-        values = [row.get(name) for row in rows]
-        if kind == "text":  # a lone surrogate is no UTF-8, and Arrow refuses the whole column
-            values = [
-                value if value is None or value.isascii() else value.encode("utf-8", "replace").decode()
-                for value in values
-            ]
-        arrays.append(pa.array(values, type=_TYPES[kind]))
-    return pa.Table.from_arrays(arrays, schema=_schema(columns))
-
-
 def _dataset(files: list[tuple[str, Path]], owner: str, columns: Mapping[str, str]) -> pads.Dataset:
     """Return the Parquet files as one dataset; ``owner`` is a column that tells which record a row is of."""
     form, system = pads.ParquetFileFormat(), fs.LocalFileSystem()
@@ -121,4 +99,4 @@ def _dataset(files: list[tuple[str, Path]], owner: str, columns: Mapping[str, st
         form.make_fragment(str(path), filesystem=system, partition_expression=pads.field(owner) == name)
         for name, path in files
     ]
-    return pads.FileSystemDataset(fragments, _schema({**columns, owner: "text"}), form, system)
+    return pads.FileSystemDataset(fragments, arrow.schema({**columns, owner: "text"}), form, system)

@@ -6,12 +6,24 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts.production import looked_at, production
 from evh.measure.scores import distinct_answers
 from evh.records.answers import shown
+from evh.store.text import one_line
+from evh_build import known
+from evh_build.source import command
 
 if TYPE_CHECKING:
     from evh.acts.sheet_model import LabelColumn, Sheet
+    from evh_build.page import Command
     from evh_build.source import Mark, Source
+
+
+MOST_CLASSES = 16
+"""More different labels than this are texts of their own: no two items are wrong in the same way."""
+MOST_NAMED = 4
+SHOWN = 100
+"""So much of a decision or a label is shown: the item's page has the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +39,13 @@ class WrongItem:
 
 @dataclass(frozen=True, slots=True)
 class WrongKind:
-    """How often production decided one thing where the label says another."""
+    """How often production decided one thing where the label says another.
+
+    ``answer`` is None where the labels are texts rather than classes.
+    """
 
     decision: str | None
-    answer: str
+    answer: str | None
     n: int
 
 
@@ -48,7 +63,8 @@ class Finding:
     """Production against one set: wrong on ``wrong`` of ``of`` items that the set labels and it decided.
 
     ``only`` is the one answer of a set that tells no two apart. ``own`` marks labels made from production's
-    own decisions: by construction it is never wrong there.
+    own decisions: by construction it is never wrong there. ``failed`` items more are labelled, but production
+    gave no answer to them.
     """
 
     dataset_id: str
@@ -64,20 +80,29 @@ class Finding:
     preceding: tuple[Preceding, ...]
     only: str | None
     own: bool
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Why nothing is said of production on a dataset, and the command that goes on from there."""
+
+    why: str
+    command: Command
 
 
 def findings(source: Source, dataset_id: str) -> tuple[Finding, ...]:
     """Return what a dataset's sheet says of production, against each set of the dataset's task.
 
     A label set whose labels were promoted into a reference of the dataset is left out beside the reference;
-    so is a set made from production's own decisions.
+    so is a set made from production's own decisions. Nothing is said where several arms are recorded.
     """
     return source.once(("findings", dataset_id), lambda: _findings(source, dataset_id))
 
 
 def _findings(source: Source, dataset_id: str) -> tuple[Finding, ...]:
     sheet = source.gathered.sheet(dataset_id)
-    if sheet is None or not sheet.arms or not sheet.arms[0].recorded:
+    if sheet is None or production(sheet) is None:
         return ()
     promoted = {
         f"labels/{ref}"
@@ -90,7 +115,46 @@ def _findings(source: Source, dataset_id: str) -> tuple[Finding, ...]:
         for at, column in enumerate(sheet.labels)
         if column.same_task and column.n and column.ref not in promoted
     ]
-    return tuple(sorted((one for one in made if one.of and not one.own), key=_order))
+    replaced = {
+        f"labels/{parent.get('set')}"
+        for one in source.gathered.label_sets.values()
+        for parent in one.parents
+        if isinstance(parent, dict)
+    }
+    leads = sheet.against.ref if sheet.against else None
+    said = (one for one in made if one.of and not one.own)
+    return tuple(sorted(said, key=lambda one: _order(one, leads, replaced)))
+
+
+def silence(source: Source, dataset_id: str) -> Silence | None:
+    """Return why `findings` gives nothing for a dataset; None where it gives something."""
+    if findings(source, dataset_id):
+        return None
+    on = ("--dataset-id", dataset_id)
+    sheet = source.gathered.sheet(dataset_id)
+    recorded = [arm.name for arm in sheet.arms if arm.recorded] if sheet else []
+    if not recorded:
+        capture = known.its_capture(source, dataset_id)
+        words = ("arm-from-capture", *on, "--capture", capture, "--as", "NAME")
+        return Silence(
+            "Nothing to say yet: no arm replays production's own decisions.",
+            command("make production an arm", *words),
+        )
+    if len(recorded) > 1:
+        told = f"{', '.join(recorded[:MOST_NAMED])}{' and others' if len(recorded) > MOST_NAMED else ''}"
+        return Silence(
+            f"{len(recorded)} arms are recorded ({told}), so that none of them alone is production: the sheet "
+            "has each of them, and the arms compared below say where two differ.",
+            command("compare two of them", "inspect", *on, "--runs", ",".join(recorded[:2])),
+        )
+    label = command("a sheet to label", "label-sheet", *on, "--out", f"{dataset_id}.csv")
+    if sheet is None or not any(column.same_task and column.n for column in sheet.labels):
+        return Silence(f"Nothing to say yet: no set labels what {recorded[0]} decided.", label)
+    return Silence(
+        f"Nothing to say yet: no label that was made apart from {recorded[0]}'s own decisions is on an item "
+        "that it decided.",
+        label,
+    )
 
 
 def preceding(source: Source, refs: tuple[str, ...]) -> tuple[Preceding, ...]:
@@ -108,21 +172,23 @@ def preceding(source: Source, refs: tuple[str, ...]) -> tuple[Preceding, ...]:
 
 def _finding(source: Source, sheet: Sheet, at: int) -> Finding:
     column, arm = sheet.labels[at], sheet.arms[0]
-    decided = [row for row in sheet.rows if row.labels[at] is not None and row.cells[0].decision is not None]
-    wrong = [row for row in decided if column.ref in row.signals.wrong]
-    wrong.sort(key=lambda row: source.urls.position(sheet.dataset_id, row.item_id) or 0)
+    looked = looked_at(sheet, at)
+    wrong = sorted(
+        looked.wrong, key=lambda row: source.urls.position(sheet.dataset_id, row.item_id) or 0
+    )
     items = tuple(
         WrongItem(
             row.item_id,
-            source.urls.item(sheet.dataset_id, row.item_id),
+            source.urls.full(sheet.dataset_id, row.item_id),
             source.row(sheet.dataset_id, row.item_id),
-            row.cells[0].decision,
-            shown(row.labels[at] or ""),
+            _cut(row.cells[0].decision),
+            one_line(shown(row.labels[at] or ""), SHOWN),
         )
         for row in wrong
     )
-    kinds = Counter((one.decision, one.answer) for one in items)
     labels = [text for row in sheet.rows if (text := row.labels[at]) is not None]
+    classes = len(set(labels)) <= MOST_CLASSES
+    kinds = Counter((one.decision, one.answer if classes else None) for one in items)
     return Finding(
         dataset_id=sheet.dataset_id,
         dataset=source.urls.dataset(sheet.dataset_id),
@@ -131,19 +197,24 @@ def _finding(source: Source, sheet: Sheet, at: int) -> Finding:
         arm_path=source.urls.arm(arm.run.config_id),
         mark=source.mark(column),
         wrong=len(items),
-        of=len(decided),
+        of=len(looked.decided),
+        failed=looked.failed,
         kinds=tuple(
             WrongKind(decision, answer, n)
             for (decision, answer), n in sorted(
-                kinds.items(), key=lambda one: (-one[1], one[0][1], str(one[0][0]))
+                kinds.items(), key=lambda one: (-one[1], one[0][1] or "", str(one[0][0]))
             )
         ),
         items=items,
         preceding=preceding(source, _label_refs(source, column)),
-        only=shown(labels[0]) if distinct_answers(labels) < 2 else None,
+        only=one_line(shown(labels[0]), SHOWN) if distinct_answers(labels) < 2 else None,
         own=any(one.own for one in arm.scores if one.against and one.against.ref == column.ref)
         or _reads_output(source, column),
     )
+
+
+def _cut(text: str | None) -> str | None:
+    return None if text is None else one_line(text, SHOWN)
 
 
 def _label_refs(source: Source, column: LabelColumn) -> tuple[str, ...]:
@@ -158,5 +229,19 @@ def _reads_output(source: Source, column: LabelColumn) -> bool:
     return any(one is not None and one.reads_output for one in sets)
 
 
-def _order(one: Finding) -> tuple[object, ...]:
-    return (one.mark.kind != "reference", one.mark.tier != "gold", one.mark.ref)
+def _order(one: Finding, leads: str | None, replaced: set[str]) -> tuple[object, ...]:
+    """Return a key by which the finding to read comes first: it stands open, the others are a line each.
+
+    A reference (gold first), the set that draws the sheet's winner, a person's, a rule's; last what a later
+    set settled, and a model's.
+    """
+    mark = one.mark
+    tiers, kinds = ("gold", "silver"), ("person", "rule")
+    return (
+        mark.kind != "reference" and (mark.ref in replaced or mark.source == "model"),
+        mark.kind != "reference",
+        tiers.index(mark.tier) if mark.tier in tiers else len(tiers),
+        mark.ref != leads,
+        kinds.index(mark.source) if mark.source in kinds else len(kinds),
+        mark.ref,
+    )

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from evh.acts import labels as label_acts
 from evh.acts.sheet import build_sheet
 from evh.acts.sources import Sources
 from evh.project import arms, baselines, captures, configs, datasets, labels, references, runs
+from evh.project.memory import Memory
 from evh.project.shelf import read_each
 from evh.store.hashing import sha256_lines
+from evh_build.deciding import Deciding
+from evh_build.evidence import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from evh.acts.labels import LabelsReport
     from evh.acts.sheet_model import Sheet
@@ -46,16 +49,22 @@ class Problem:
 class Gathered:
     """A project's records. Each shelf is read when it is first asked for, and then kept.
 
-    ``problems`` tells what could not be read, with paths relative to the project.
+    ``problems`` tells what could not be read, with paths relative to the project. ``view`` names which of the
+    records it holds: a class that holds fewer has a name of its own, for what is made of them is kept by it.
+    ``with_sheets`` tells whether each dataset's sheet has a page.
 
     Args:
         project: the project.
         with_outputs: whether the table of predictions holds outputs too; a site takes them from the sheets.
     """
 
+    view = "all"
+    with_sheets = True
+
     def __init__(self, project: Project, *, with_outputs: bool = True) -> None:
         self.project = project
-        self._with_outputs = with_outputs
+        self.memory = project.memory or Memory()
+        self.with_outputs = with_outputs
         self._outputs: dict[str, Mapping[str, str]] = {}
         self._own: list[Refusal] = []
         self._sheets: dict[str, Sheet | None] = {}
@@ -102,6 +111,21 @@ class Gathered:
         return tuple(baselines.read_all(self.project, self._own))
 
     @cached_property
+    def superseded(self) -> tuple[Baseline, ...]:
+        """The baselines that others have replaced, oldest first."""
+        return tuple(baselines.superseded(self.project, None, self._own))
+
+    @cached_property
+    def deciding(self) -> Deciding:
+        """Goals, deploy sheets, pairs of arms, judges and models."""
+        return Deciding(self, self._own)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Transcript logs, their questions and journals of evidence labels."""
+        return Evidence(self, self._own)
+
+    @cached_property
     def unfinished(self) -> tuple[Path, ...]:
         """The folders of runs that have not finished."""
         return tuple(runs.unfinished(self.project))
@@ -127,17 +151,113 @@ class Gathered:
     def sheet(self, dataset_id: str) -> Sheet | None:
         """Return a dataset's sheet with all its arms; None where it cannot be made."""
         if dataset_id not in self._sheets:
-            found = self._try(
-                [dataset_id], lambda name: build_sheet(self.project, name, sources=self.sources)
+            self._sheets[dataset_id] = self.kept_of(
+                dataset_id, ("sheet", dataset_id), lambda: self._sheet(dataset_id)
             )
-            notes = tuple(self._local(note) for one in found for note in one.notes)
-            self._sheets[dataset_id] = replace(found[0], notes=notes) if found else None
         return self._sheets[dataset_id]
+
+    def _sheet(self, dataset_id: str) -> Sheet | None:
+        found = self._try(
+            [dataset_id],
+            lambda name: build_sheet(self.project, name, sources=self.sources, with_verdicts=True),
+        )
+        notes = tuple(self._local(note) for one in found for note in one.notes)
+        return replace(found[0], notes=notes) if found else None
+
+    def kept_of(self, dataset_id: str, key: tuple[str, ...], make: Callable[[], T]) -> T:
+        """Return what ``make`` gives of one dataset's items, runs, labels and picks; see `kept`."""
+        texts = self.text_places(dataset_id)
+        if self.project.memory is None or texts is None or self.project.settings.trust_adapters:
+            return make()
+        sources = self.sources
+        places = [
+            *self._beside("labels", "references"), *self._labels_on(dataset_id),
+            *self._runs_on(dataset_id), *texts,
+        ]  # fmt: skip
+        picked = [one for name, one in sorted(sources.picks.items()) if name[0] == dataset_id]
+        named = [list(sources.sets.values()), list(sources.references.values())]
+        return self.kept(key, places, make, self.project.settings, picked, *named)
+
+    def _beside(self, *left_out: str) -> list[Path]:
+        """Return what lies in ``data/`` but runs, items' texts and picks, and what is named."""
+        passed_over = {runs.MEASURED, "sources", "picks.jsonl", *left_out}
+        here = [
+            self.project.data / name
+            for name in sorted(path.name for path in self.project.data.iterdir())
+            if name not in passed_over and not name.startswith(("runs-", "."))
+        ]
+        goals = self.project.environ.get("EVAL_GOALS_DIR")
+        return [*here, Path(goals).absolute()] if goals else here
+
+    def _labels_on(self, dataset_id: str) -> list[Path]:
+        """Return the folders of the label sets and reference sets that may label bytes of a dataset."""
+        shas = frozenset(self.datasets[dataset_id].by_sha()) if dataset_id in self.datasets else frozenset()
+        sets = [
+            labels.path_of(self.project, one.dataset_id, one.set)
+            for one in self.sources.sets.values()
+            if one.dataset_id == dataset_id or not self.sources.labelled(one).isdisjoint(shas)
+        ]
+        held = [
+            references.path_of(self.project, one.tier, one.name)
+            for one in self.sources.references.values()
+            if one.dataset_id == dataset_id
+        ]
+        # One that lies under another name than its own is found by looking at all of them.
+        return (
+            [*sets, *held] if all(one.is_dir() for one in held) else [*sets, self.project.data / "references"]
+        )
+
+    def _runs_on(self, dataset_id: str) -> list[Path]:
+        """Return where the runs on one dataset lie, and those that they were made from."""
+        every = {
+            one.key: one
+            for run in self.sources.runs
+            if run.dataset_id == dataset_id
+            for one in self.outputs_chain(run)
+        }
+        return [runs.path_of(self.project, run) for run in every.values()]
+
+    def places_of(self, dataset_ids: Iterable[str]) -> list[Path]:
+        """Return where all lies that bears on arms of these datasets: every record but other runs."""
+        return [*self._beside(), *(place for name in dataset_ids for place in self._runs_on(name))]
+
+    def text_places(self, dataset_id: str) -> list[Path] | None:
+        """Return where a dataset's texts lie; None where that cannot be told without looking for each."""
+        dataset = self.datasets.get(dataset_id)
+        return None if dataset is None else datasets.text_places(self.project, dataset)
 
     @cached_property
     def _reports(self) -> dict[str, LabelsReport]:
-        found = self._try([None], lambda _: label_acts.report_all(self.project, problems=self._own))
-        return {one.dataset_id: one for reports in found for one in reports}
+        def read() -> dict[str, LabelsReport]:
+            found = self._try([None], lambda _: label_acts.report_all(self.project, problems=self._own))
+            return {one.dataset_id: one for reports in found for one in reports}
+
+        return self.kept(("reports",), self._beside(), read, self.project.settings)
+
+    def kept(
+        self,
+        key: tuple[str, ...],
+        places: Iterable[Path],
+        make: Callable[[], T],
+        *more: object,
+        keep: bool = True,
+    ) -> T:
+        """Return what ``make`` gives, or gave in an earlier build of this process, as `Memory.kept` does.
+
+        Where a record cannot be read nothing is kept: what is made then may tell of it, and each build says
+        what it could not read. ``keep`` is False where the places do not tell all that it is made of.
+        """
+        if self.project.memory is None or not keep or not self.is_sound():
+            return make()
+        whole = (self.view, *key)
+        made = self.memory.kept(whole, places, make, *more)
+        if not self.is_sound():
+            self.memory.forget(whole)
+        return made
+
+    def is_sound(self) -> bool:
+        """Tell whether every record that was read so far could be read."""
+        return not self.sources.problems and not self._own
 
     def report(self, dataset_id: str) -> LabelsReport | None:
         """Return how a dataset's label sets agree; None where it cannot be told."""
@@ -174,12 +294,19 @@ class Gathered:
         """Return a run's predictions; none where they cannot be read."""
         return self.sources.predictions(run)
 
+    def outputs_chain(self, run: Run) -> tuple[Run, ...]:
+        """Return the runs that a run's outputs may lie with: itself, what it was made from, and so on."""
+        chain = [run]
+        while (origin := runs.source_of(self.project, chain[-1])) is not None and origin not in chain:
+            chain.append(origin)
+        return tuple(chain)
+
     def outputs(self, run: Run) -> Mapping[str, str]:
         """Return a run's outputs by item id, as far as they are here; one scored again has its source's."""
         origin = self.runs.get(str((run.derived or {}).get("from")))
         if origin is not None and origin.key != run.key and (run.derived or {}).get("kind") == "rescored":
             return self.outputs(origin)
-        if not self._with_outputs:
+        if not self.with_outputs:
             return {}
         if run.key not in self._outputs:
             self._outputs[run.key] = self.sources.outputs(run)

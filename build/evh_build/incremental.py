@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,32 +18,53 @@ if TYPE_CHECKING:
 
     from evh.project.find import Project
 
-PASSED_OVER = {".locks", "__pycache__", ".git"}
+PASSED_OVER = frozenset({".locks", "__pycache__", ".git"})
+RECORDS = {"labels": (2, "labels.json"), "references": (2, "manifest.json"), "captures": (1, "capture.json")}
+"""Folders of ``data/`` that hold records which no command edits: how deep those lie, and their manifest."""
+FINISHED = "metrics.json"
+OUTPUTS = "outputs"
+OVERRIDES = ("EVAL_RUNS_DIR", "EVAL_GOALS_DIR")
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One page of the last build: the digest of what it was made of, and of its bytes."""
+    """One file of the last build: the digest of what it was made of, its bytes' sha256, size and time.
+
+    ``inputs`` is empty for a file that is made anew at each build: an asset, the manifest.
+    """
 
     inputs: str
     sha256: str
+    size: int = -1
+    mtime_ns: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The last build of one site: the stamp of the tree, the digest of its manifest, its pages by path."""
+    """The last build of one site.
+
+    Attributes:
+        tree: the stamp of all that it read, with the times of finished records' folders trusted.
+        deep: the stamp with every file asked for; empty where the last build did not ask.
+        guard: what a public build's files were held against; empty for a local one.
+        files: every file of the site by its path.
+    """
 
     tree: str = ""
-    manifest: str = ""
-    pages: Mapping[str, Kept] = field(default_factory=dict)
+    deep: str = ""
+    guard: str = ""
+    files: Mapping[str, Kept] = field(default_factory=dict)
 
 
 def read(project: Project, out: Path) -> State:
     """Return the state of the last build into ``out``; an empty one where there is none that can be read."""
     try:
         raw = json.loads(_place(project, out).read_bytes())
-        pages = {path: Kept(str(one[0]), str(one[1])) for path, one in raw["pages"].items()}
-        return State(str(raw["tree"]), str(raw["manifest"]), pages)
+        files = {
+            path: Kept(str(one[0]), str(one[1]), int(one[2]), int(one[3]))
+            for path, one in raw["files"].items()
+        }
+        return State(str(raw["tree"]), str(raw["deep"]), str(raw["guard"]), files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         return State()
 
@@ -50,33 +73,77 @@ def write(project: Project, out: Path, state: State) -> None:
     """Keep the state of a build into ``out``."""
     raw = {
         "tree": state.tree,
-        "manifest": state.manifest,
-        "pages": {path: [one.inputs, one.sha256] for path, one in sorted(state.pages.items())},
+        "deep": state.deep,
+        "guard": state.guard,
+        "files": {
+            path: [one.inputs, one.sha256, one.size, one.mtime_ns]
+            for path, one in sorted(state.files.items())
+        },
     }
     place = _place(project, out)
     atomic.make_folder(place.parent)
-    atomic.write_unflushed(place, json.dumps(raw, indent=0).encode())
+    atomic.write_unflushed(place, json.dumps(raw, separators=(",", ":")).encode())
 
 
-def stamp(project: Project, folders: Iterable[Path], *more: object) -> str:
-    """Return a stamp of everything that a build reads: each file's path, size and times, and ``more``.
+def found(out: Path) -> dict[str, tuple[int, int]]:
+    """Return the size and time of every file of a site by its path; empty where there is none.
 
-    Cost: one ``stat`` a file; no file is opened but evh's own code.
+    A link is no file of a site: it counts as one of an impossible size. Cost: one ``stat`` a file.
+    """
+    made: dict[str, tuple[int, int]] = {}
+    waiting = [(str(out), "")] if out.is_dir() else []
+    while waiting:
+        place, below = waiting.pop()
+        with os.scandir(place) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, f"{below}{entry.name}/"))
+                    continue
+                held = entry.stat(follow_symlinks=False)
+                size = -2 if entry.is_symlink() else held.st_size
+                made[f"{below}{entry.name}"] = (size, held.st_mtime_ns)
+    return made
+
+
+def stamp(project: Project, folders: Iterable[Path], *more: object, deep: bool = False) -> str:
+    """Return a stamp of everything that a build reads: paths, sizes and times, and ``more``.
+
+    A record that no command edits (a label set, a reference set, a capture, a finished run) is taken by its
+    folder's time and its manifest's: files in it are asked for one by one only with ``deep``. An edit by
+    hand inside such a file is then not seen, and ``evh validate`` finds it.
+
+    Args:
+        project: the project.
+        folders: where the templates lie.
+        more: whatever else the pages depend on.
+        deep: ask for every file.
+
+    Cost: one ``stat`` a file that is asked for, two a record that is not; only evh's own code is opened.
     """
     lines = [f"{part!r}" for part in more] + [code()]
-    for base in (project.data, *folders):
-        lines += _files(base)
+    data = str(project.data)
+    lines += _files(data, "", trusting=not deep)
+    for name in OVERRIDES:
+        named = project.environ.get(name)
+        if named and Path(named).is_dir():
+            lines += _files(named, "runs" if name == "EVAL_RUNS_DIR" else "", trusting=not deep)
+    for base in folders:
+        lines += _files(str(base), "", trusting=False)
     settings = project.root / "evh.toml"
     if settings.is_file():
-        lines.append(_line(settings, settings.stat()))
-    return sha256_lines(lines)
+        lines.append(_line(str(settings), settings.stat()))
+    return sha256_text("\n".join(lines))
 
 
+@functools.cache
 def code() -> str:
-    """Return the digest of the code that makes pages."""
-    here = Path(__file__).parent
-    paths = sorted([*here.rglob("*.py"), *here.rglob("*.sql")])
-    return sha256_lines(f"{path.relative_to(here)} {sha256(path.read_bytes())}" for path in paths)
+    """Return the digest of what makes pages: evh's own code and guide, read once a process."""
+    import evh
+
+    bases = [Path(__file__).parent, Path(evh.__file__).parent]
+    endings = ("*.py", "*.sql", "*.md")
+    paths = sorted(path for base in bases for ending in endings for path in base.rglob(ending))
+    return sha256_lines(f"{path.parent.name}/{path.name} {sha256(path.read_bytes())}" for path in paths)
 
 
 def inputs_of(closure: str, code_digest: str, context: object) -> str:
@@ -88,20 +155,85 @@ def _place(project: Project, out: Path) -> Path:
     return project.cache / "catalog" / f"{sha256_text(os.path.realpath(out))[:16]}.json"
 
 
-def _files(base: Path) -> list[str]:
+def _files(base: str, below: str, *, trusting: bool) -> list[str]:
+    """Return a line a folder, or a finished record, below ``base``; a folder's tells of its files.
+
+    Args:
+        base: the folder.
+        below: its own path below ``data/``, by which records are known.
+        trusting: whether a finished record is taken by its folder and its manifest.
+    """
     lines: list[str] = []
-    waiting = [str(base)]
+    waiting = [(base, below)]
     while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.name in PASSED_OVER or atomic.is_tmp(entry.name):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                else:
-                    lines.append(_line(Path(entry.path), entry.stat(follow_symlinks=False)))
+        place, at = waiting.pop()
+        manifest = _manifest_of(at) if trusting else None
+        taken = _record(place, manifest) if manifest is not None else None
+        if taken is not None:
+            lines.append(taken)
+            continue
+        digest, folders = _folder(place)
+        lines.append(f"{place} {digest}")
+        waiting += [(f"{place}/{name}", f"{at}/{name}" if at else name) for name in folders]
     return lines
 
 
-def _line(path: Path, found: os.stat_result) -> str:
-    return f"{path} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+def _folder(place: str) -> tuple[str, list[str]]:
+    """Return the digest of a folder's own files, by name, size and times, and the names of its folders.
+
+    This is the loop that a hundred thousand files go through: names and numbers are gathered apart, and each
+    file is asked for by its name in the open folder, not by its whole path.
+    """
+    names: list[str] = []
+    numbers = array("q")
+    folders: list[str] = []
+    named, counted = names.append, numbers.extend
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                name = entry.name
+                if name in PASSED_OVER or name.startswith(".tmp-"):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(name)
+                else:
+                    held = entry.stat(follow_symlinks=False)
+                    named(name)
+                    counted((held.st_size, held.st_mtime_ns, held.st_ctime_ns))
+    finally:
+        os.close(descriptor)
+    folders.sort()
+    told = "\0".join([*folders, "", *names]).encode("utf-8", "surrogateescape")
+    return sha256(told + numbers.tobytes()), folders
+
+
+def _manifest_of(at: str) -> str | None:
+    """Return the name of the manifest of a folder that may be a record, by its path below ``data/``."""
+    kind, _, rest = at.partition("/")
+    if not rest:
+        return None
+    if kind.startswith("runs"):
+        return FINISHED if "/" not in rest else None
+    depth, manifest = RECORDS.get(kind, (0, ""))
+    return manifest if rest.count("/") + 1 == depth else None
+
+
+def _record(place: str, manifest: str) -> str | None:
+    """Return the line of a finished record; None without its manifest: it is walked like any folder."""
+    try:
+        held = Path(place, manifest).lstat()
+    except OSError:
+        return None
+    folder = Path(place).stat()
+    line = f"{_line(place, folder)} {held.st_size} {held.st_mtime_ns} {held.st_ctime_ns}"
+    if manifest == FINISHED:
+        try:
+            line += f" {Path(place, OUTPUTS).lstat().st_mtime_ns}"
+        except OSError:
+            return line
+    return line
+
+
+def _line(path: str, held: os.stat_result) -> str:
+    return f"{path} {held.st_size} {held.st_mtime_ns} {held.st_ctime_ns}"

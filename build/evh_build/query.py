@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from evh.errors import Refusal
-from evh_build.connect import NOUNS, Database, closed
+from evh_build.connect import NOUNS, Database, closed, needed
 from evh_build.question import Column, too_large
 
 if TYPE_CHECKING:
@@ -172,6 +173,13 @@ def _bad(what: str, error: Exception) -> Refusal:
     return Refusal("bad-sql", what, why=[reason], next="evh sql --tables")
 
 
+@functools.cache
+def read_by(sql: str) -> tuple[str, ...]:
+    """Return the nouns whose relations one of a page's own queries reads, in their order."""
+    wanted = needed(_nouns(sql))
+    return tuple(noun for noun in NOUNS if noun in wanted)
+
+
 def _nouns(sql: str) -> tuple[str, ...]:
     """Return the views that a query reads; all of them where it may name one in a way that cannot be seen."""
     if "query" in sql.lower():  # query() and query_table() take names as texts
@@ -179,7 +187,7 @@ def _nouns(sql: str) -> tuple[str, ...]:
     try:
         with closed() as connection:
             named = {name.lower() for name in connection.get_table_names(sql)}
-    except duckdb.Error:  # it will be told when the query itself fails
-        return ()
+    except duckdb.Error:  # without columns to bind, USING and NATURAL JOIN do not tell their tables
+        return NOUNS
     direct = {name.removesuffix("_json").removesuffix("_parquet") for name in named}
     return tuple(noun for noun in NOUNS if noun in direct)

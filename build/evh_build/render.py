@@ -9,15 +9,17 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-import jinja2.meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup, escape
 
 from evh.errors import Refusal
 from evh.store.hashing import sha256_text
 from evh.store.text import plural
+from evh_build.compiled import COMPILED, referenced
+from evh_build.markdown import note
+from evh_build.navigation import NAVIGATION
 from evh_build.text import visible
-from evh_build.urls import ABOUT, ARMS, CAPTURES, DATASETS, HOME, LABELS, REFERENCES, RUNS, href, root_of
+from evh_build.urls import ABOUT, SEARCH, SEARCH_DATA, href, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,21 +29,9 @@ if TYPE_CHECKING:
 
 DASH = "—"
 _BREAK = re.compile(r"([_/.\-])")  # none of these is in what escaping puts in
-NAVIGATION = (
-    ("", (("home", "Home", HOME),)),
-    (
-        "Data",
-        (
-            ("datasets", "Datasets", DATASETS),
-            ("captures", "Captures", CAPTURES),
-            ("labels", "Labels", LABELS),
-            ("references", "Reference sets", REFERENCES),
-        ),
-    ),
-    ("", (("arms", "Arms", ARMS), ("runs", "Runs", RUNS), ("about", "About", ABOUT))),
-)
-"""The navigation: groups with their heading, and in each its entries' keys, names and paths."""
-SITE_VARIABLES = {"root", "project", "asset", "navigation", "about"}
+_SHORT = 20
+"""A name of up to so many characters without a space fits every column: it breaks nowhere."""
+SITE_VARIABLES = {"root", "project", "asset", "theme", "navigation", "about", "search", "search_data"}
 """What every template may use beside its Context: the renderer gives them."""
 
 
@@ -52,11 +42,15 @@ class Renderer:
         folders: where templates are looked for, the project's own first.
         project: the project's name, shown in the header.
         assets: the name of each static file → the name with its content's hash.
+        theme: the static file that is one more style sheet after evh's own; empty for none.
     """
 
-    def __init__(self, folders: Sequence[Path], project: str, assets: dict[str, str]) -> None:
+    def __init__(
+        self, folders: Sequence[Path], project: str, assets: dict[str, str], theme: str = ""
+    ) -> None:
         self._project = project
         self._assets = assets
+        self._theme = theme
         self._environment = environment(folders)
         self._closures: dict[str, str] = {}
 
@@ -69,8 +63,11 @@ class Renderer:
                 root=root_of(leaf.path),
                 project=self._project,
                 asset=self._assets,
+                theme=self._theme,
                 navigation=NAVIGATION,
                 about=ABOUT,
+                search=SEARCH,
+                search_data=SEARCH_DATA,
             )
         return text.encode("utf-8")
 
@@ -80,7 +77,9 @@ class Renderer:
             with _told(f"pages/{name}.html"):
                 texts = sources(self._environment, f"pages/{name}.html")
             told = "".join(f"{one}\0{text}\0" for one, text in sorted(texts.items()))
-            self._closures[name] = sha256_text(f"{told}{self._project}\0{sorted(self._assets.items())}")
+            self._closures[name] = sha256_text(
+                f"{told}{self._project}\0{self._theme}\0{sorted(self._assets.items())}\0{NAVIGATION!r}"
+            )
         return self._closures[name]
 
 
@@ -129,10 +128,12 @@ def environment(folders: Sequence[Path]) -> jinja2.Environment:
         keep_trailing_newline=True,
         auto_reload=False,
         cache_size=-1,
+        bytecode_cache=COMPILED,
     )
     made.filters |= {
         "href": href,
         "figure": figure,
+        "markdown": note,
         "percent": percent,
         "count": count,
         "plural": plural,
@@ -155,7 +156,7 @@ def sources(made: jinja2.Environment, name: str) -> dict[str, str]:
             continue
         text, _, _ = made.loader.get_source(made, one)
         found[one] = text
-        waiting += [each for each in jinja2.meta.find_referenced_templates(made.parse(text)) if each]
+        waiting += referenced(text)
     return found
 
 
@@ -165,7 +166,7 @@ def figure(value: float | None, places: int = 3) -> str:
         return DASH
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.{places}f}".replace("-", "−")
+    return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")  # never a zero with a sign
 
 
 def percent(value: float | None) -> str:
@@ -201,7 +202,12 @@ def scale(value: float, low: float, high: float, width: float) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """Return an id as HTML that may break after ``_ / . -``, so that a long one fits a narrow column."""
+    """Return an id as HTML that may break after ``_ / . -``, so that a long one fits a narrow column.
+
+    A short one breaks nowhere: not at its hyphens either.
+    """
+    if "-" in text and len(text) <= _SHORT and not any(one.isspace() for one in text):
+        return Markup('<span class="whole">{}</span>').format(visible(text))
     return Markup(_BREAK.sub(r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704 - escaped just before
 
 

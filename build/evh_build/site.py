@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evh import __version__
 from evh.errors import Refusal
-from evh.store import atomic, strict
-from evh.store.hashing import sha256
+from evh.store import atomic
 from evh.store.locks import held
 from evh.store.text import plural
-from evh_build import incremental, links
-from evh_build.assets import Asset, assets, template_folders
+from evh_build import incremental, publish
+from evh_build.aside import HTML, Aside, n_pages, whole
+from evh_build.assets import Asset, assets, template_folders, theme_of
 from evh_build.gather import Gathered, Problem
-from evh_build.incremental import Kept, State
-from evh_build.page import File
+from evh_build.incremental import State
+from evh_build.manifest import FORM, MANIFEST, STAMP, commit_of, installed, manifest, stamp
+from evh_build.page import File, Leaf
 from evh_build.pages import PAGES
 from evh_build.render import Renderer
 from evh_build.source import Source
@@ -27,19 +28,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evh.project.find import Project
+    from evh_build.leaks import Watch
+    from evh_build.shown import LeftOut
 
-MANIFEST = "manifest.json"
-HTML = ".html"
-FORM = "evh catalog/1"
+LOCAL_OUT, PUBLIC_OUT = ".build/catalog", ".build/public"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A build: where the site goes, and how much of an item's text a page shows."""
+    """A build: where the site goes and what it shows.
+
+    Attributes:
+        out: the site's folder.
+        max_item_text: characters of an item's text that a page shows.
+        verify: ask every file of the project for its size and time, and read the old site's files.
+        rehash: read everything again, whatever the files' times say.
+        public: leave out what may not be published.
+        base_url: the address that a public site will have, ending in ``/``; empty where it is not known.
+        index: whether search engines may list a public site.
+        theme: the static file that is one more style sheet; empty for none.
+    """
 
     out: Path
     max_item_text: int
+    verify: bool = False
     rehash: bool = False
+    public: bool = False
+    base_url: str = ""
+    index: bool = True
+    theme: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,7 @@ class Built:
     """What a build did. ``n_rendered`` pages were made anew, ``n_unchanged`` taken over as they were.
 
     ``nothing_changed`` tells that the site was already what the data gives, and was not touched.
+    ``left_out`` are the records that a public build does not show.
     """
 
     index: Path
@@ -56,54 +74,62 @@ class Built:
     n_removed: int
     nothing_changed: bool
     problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Rendered:
-    """One page or file of the site to be: its bytes, and whether they are the old site's."""
-
-    data: bytes
-    inputs: str
-    fresh: bool
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def plan(
-    project: Project, *, out: Path | None = None, max_item_text: int | None = None, rehash: bool = False
+    project: Project,
+    *,
+    out: Path | None = None,
+    max_item_text: int | None = None,
+    verify: bool = False,
+    rehash: bool = False,
+    public: bool = False,
+    base_url: str | None = None,
+    index: bool = True,
 ) -> Plan:
     """Return what a build would do.
 
     Args:
         project: the project.
-        out: the site's folder; ``evh.toml``'s ``[catalog] out``, else ``.build/catalog``, by default.
+        out: the site's folder; by default ``evh.toml``'s ``[catalog] out``, else ``.build/catalog``, and
+            ``.build/public`` for a public build.
         max_item_text: characters of an item's text that a page shows; ``evh.toml``'s by default.
-        rehash: read every record again, whatever the files' times say.
+        verify: ask every file for its size and time.
+        rehash: read every record and every file of the site again, whatever the files' times say.
+        public: leave out what may not be published.
+        base_url: the public site's address; ``evh.toml``'s ``[catalog] base_url`` by default.
+        index: whether search engines may list the public site.
 
     Raises:
-        Refusal: ``out`` lies in ``data/`` or around it, or is a folder that holds something else.
+        Refusal: ``out`` lies in ``data/`` or around it, is a folder that holds something else or a catalog of
+            the other kind; the address, the theme or a number cannot be used.
     """
-    named = out or (project.root / (project.settings.out or ".build/catalog"))
-    place = Path(named).absolute()
-    if out is None and Path(os.path.normpath(place)).is_relative_to(project.root):
-        project.writable(place)
-    real, data = place.resolve(), project.data.resolve()
-    if real == data or real.is_relative_to(data) or data.is_relative_to(real):
-        raise Refusal(
-            "bad-out",
-            f"the catalog cannot be built into {named}",
-            why=[f"{named}: it is in data/, or holds it, and the catalog never writes there"],
-            next="evh catalog-build --out another folder",
-        )
-    if place.exists() and not _is_catalog(place):
-        raise Refusal(
-            "not-a-catalog",
-            f"{named} holds something that is no catalog",
-            why=[f"{named}: it would be replaced as a whole, and it has no {MANIFEST} of a catalog"],
-            next="name an empty folder, or remove it",
-        )
+    place = _place(project, out, public=public)
     most = project.settings.max_item_text if max_item_text is None else max_item_text
+    reasons = []
     if most < 1:
-        raise Refusal("bad-option", "a page shows at least one character", why=[f"--max-item-text {most}"])
-    return Plan(out=place, max_item_text=most, rehash=rehash)
+        reasons.append(f"--max-item-text {most}: a page shows at least one character")
+    if not public and base_url:
+        reasons.append("--base-url: only a public build has an address; add --public")
+    if not public and not index:
+        reasons.append("--no-index: only a public build is for search engines; add --public")
+    if reasons:
+        raise Refusal("bad-option", "the options do not fit a build", why=reasons)
+    url = ""
+    if public and (base_url or project.settings.base_url):
+        named_by = "--base-url" if base_url else "evh.toml: [catalog] base_url"
+        url = publish.check_base_url(base_url or project.settings.base_url, named_by=named_by)
+    return Plan(
+        out=place,
+        max_item_text=most,
+        verify=verify,
+        rehash=rehash,
+        public=public,
+        base_url=url,
+        index=index,
+        theme=theme_of(project),
+    )
 
 
 def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None] | None = None) -> Built:
@@ -115,17 +141,99 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
         progress: called with how many pages are rendered, and 0 for a total that is not known yet.
 
     Raises:
-        Refusal: a link leads nowhere, or the disk refuses: the old site stays.
+        Refusal: a link leads nowhere, something in a public build must not be published, or the disk refuses:
+            the old site stays.
     """
     folders = template_folders(project)
     with held(project.cache / "locks", plan.out):
-        _clean(plan.out)
-        tree = incremental.stamp(project, folders, plan.max_item_text, __version__)
+        atomic.mend_swap(plan.out, lambda folder: (folder / MANIFEST).is_file())
         before = incremental.read(project, plan.out)
-        if before.tree == tree and not plan.rehash and _whole(plan.out, before):
-            n = sum(path.endswith(HTML) for path in before.pages)
+        head = commit_of(project.root)
+        shows = (
+            plan.max_item_text,
+            plan.public,
+            plan.base_url,
+            plan.index,
+            plan.theme,
+            __version__,
+            installed(),
+            head,
+        )
+        tree = incremental.stamp(project, folders, shows)
+        asked = plan.verify or plan.rehash or project.memory is not None  # who watches was told of a file
+        deep = incremental.stamp(project, folders, shows, deep=True) if asked else ""
+        same = before.tree == tree and (not asked or before.deep == deep)
+        if same and not plan.rehash and whole(plan.out, before, read=plan.verify):
+            n = n_pages(before.files)
             return Built(plan.out / HOME, n, 0, n, 0, nothing_changed=True, problems=())
-        return _build(project, plan, folders, before=before, tree=tree, progress=progress)
+        if plan.rehash:
+            project = replace(project, memory=None)
+            atomic.remove(project.writable(project.cache / "tables"))
+        after = State(tree, deep)
+        return _build(project, plan, folders, before=before, after=after, head=head, progress=progress)
+
+
+def usual_out(project: Project, *, public: bool = False) -> Path:
+    """Return where a build goes that names no folder."""
+    return (project.root / (PUBLIC_OUT if public else project.settings.out or LOCAL_OUT)).absolute()
+
+
+def look(project: Project, plan: Plan) -> None:
+    """Make what every page shows, and no page: a process that builds again then has it at hand."""
+    gathered, _ = _gathered(project, plan)
+    source = Source(gathered, max_item_text=plan.max_item_text)
+    try:
+        for page in PAGES:
+            for _ in page.make(source):
+                pass
+    finally:
+        source.close()
+
+
+def is_catalog(place: Path) -> bool:
+    """Tell whether a folder is one that a catalog may be built into: empty, or a catalog."""
+    return place.is_dir() and (not any(place.iterdir()) or _kind(place) is not None)
+
+
+def _place(project: Project, out: Path | None, *, public: bool) -> Path:
+    named = out or usual_out(project, public=public)
+    place = Path(named).absolute()
+    if out is None and Path(os.path.normpath(place)).is_relative_to(project.root):
+        project.writable(place)
+    real, data = place.resolve(), project.data.resolve()
+    if real == data or real.is_relative_to(data) or data.is_relative_to(real):
+        raise Refusal(
+            "bad-out",
+            f"the catalog cannot be built into {named}",
+            why=[f"{named}: it is in data/, or holds it, and the catalog never writes there"],
+            next="evh catalog-build --out another folder",
+        )
+    if place.exists() and not is_catalog(place):
+        raise Refusal(
+            "not-a-catalog",
+            f"{named} holds something that is no catalog",
+            why=[f"{named}: it would be replaced as a whole, and it has no {MANIFEST} of a catalog"],
+            next="name an empty folder, or remove it",
+        )
+    there = _kind(place)
+    if there is not None and there != public:
+        words = ("a public", "a local") if there else ("a local", "a public")
+        raise Refusal(
+            "other-catalog",
+            f"{named} holds {words[0]} catalog, and stays one",
+            why=[f"{named}: {words[1]} build there could be published, or read, as what it is not"],
+            next="name another folder with --out, or remove this one",
+        )
+    return place
+
+
+def _kind(place: Path) -> bool | None:
+    """Return whether a folder's catalog is a public one; None where it holds no catalog."""
+    path = place / MANIFEST
+    if not path.is_file():
+        return None
+    data = path.read_bytes()
+    return b'\n  "public": true' in data if f'"form": "{FORM}"'.encode() in data else None
 
 
 def _build(
@@ -134,19 +242,110 @@ def _build(
     folders: list[Path],
     *,
     before: State,
-    tree: str,
+    after: State,
+    head: str | None,
     progress: Callable[[int, int], None] | None,
 ) -> Built:
     static = assets(folders)
-    gathered = Gathered(project, with_outputs=False)
+    gathered, watch = _gathered(project, plan)
     source = Source(gathered, max_item_text=plan.max_item_text)
-    renderer = Renderer(folders, project.name, {asset.name: asset.path for asset in static})
-    try:
-        pages = _render(source, renderer, plan.out, before, progress)
-    finally:
-        source.close()
-    files = {path: one.data for path, one in pages.items()} | {asset.path: asset.data for asset in static}
-    broken = links.broken({path: one.data for path, one in pages.items() if path.endswith(HTML)}, files)
+    renderer = Renderer(folders, project.name, {asset.name: asset.path for asset in static}, plan.theme)
+    with Aside(plan.out, before, read=plan.verify or plan.rehash, watch=watch) as aside:
+        try:
+            _render(source, renderer, aside, plan, progress)
+        finally:
+            source.close()
+        _beside(aside, plan, static, gathered.digest, head)
+        _check(aside)
+        aside.finish()
+        pages = [path for path in aside.files if path.endswith(HTML)]
+        removed = [path for path in aside.found if path.endswith(HTML) and path not in aside.files]
+        same = not aside.differs
+    guard = watch.digest if watch is not None else ""
+    incremental.write(project, plan.out, replace(after, guard=guard, files=aside.state()))
+    problems, left_out = _told(gathered)
+    return Built(
+        index=plan.out / HOME,
+        n_pages=len(pages),
+        n_rendered=len(aside.fresh),
+        n_unchanged=len(pages) - len(aside.fresh),
+        n_removed=len(removed),
+        nothing_changed=same,
+        problems=problems,
+        left_out=left_out,
+    )
+
+
+def _gathered(project: Project, plan: Plan) -> tuple[Gathered, Watch | None]:
+    if not plan.public:
+        return Gathered(project, with_outputs=False), None
+    from evh_build import hidden
+    from evh_build.public import PublicGathered
+
+    made = PublicGathered(project, with_outputs=False)
+    return made, hidden.watch(made)
+
+
+def _told(gathered: Gathered) -> tuple[tuple[Problem, ...], tuple[LeftOut, ...]]:
+    """Return what the one who builds should know: what could not be read, what is not shown."""
+    from evh_build.public import PublicGathered
+
+    if isinstance(gathered, PublicGathered):
+        every = {*gathered.problems, *gathered.unread}
+        return tuple(sorted(every, key=lambda one: (one.what, one.why))), gathered.shown.left_out
+    return gathered.problems, ()
+
+
+def _render(
+    source: Source,
+    renderer: Renderer,
+    aside: Aside,
+    plan: Plan,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    code = incremental.code()
+    quiet = plan.public and not source.gathered.project.settings.public_sheets
+    for page in PAGES:
+        closure = renderer.closure(page.name)
+        for made in page.make(source):
+            if made.path in aside.files:  # two records that name themselves alike: the first one stands
+                continue
+            leaf = publish.trimmed(made) if quiet and isinstance(made, Leaf) else made
+            if isinstance(leaf, File):
+                inputs = incremental.inputs_of("", code, leaf.inputs)
+            else:
+                inputs = incremental.inputs_of(closure, code, leaf.context)
+            if not aside.take_over(leaf.path, inputs):
+                data = leaf.make() if isinstance(leaf, File) else renderer.render(page.name, leaf)
+                aside.put(leaf.path, data, inputs, fresh=isinstance(leaf, Leaf))
+            if progress is not None:
+                progress(len(aside.files), 0)
+
+
+def _beside(aside: Aside, plan: Plan, static: list[Asset], digest: str, head: str | None) -> None:
+    """Put in what is no page: assets, files for hosts and search engines, the stamp, the manifest last."""
+    for asset in static:
+        aside.put(asset.path, asset.data)
+    if plan.public:
+        pages = [path for path in aside.files if path.endswith(HTML)]
+        for path, data in publish.files(pages, base_url=plan.base_url, index=plan.index).items():
+            aside.put(path, data)
+    digests = {path: one.sha256 for path, one in aside.files.items()}
+    aside.put(STAMP, stamp(digests, data_sha256=digest, commit=head))
+    digests[STAMP] = aside.files[STAMP].sha256
+    aside.put(MANIFEST, manifest(digests, data_sha256=digest, commit=head, public=plan.public))
+
+
+def _check(aside: Aside) -> None:
+    if aside.leaks:
+        n = plural(len(aside.leaks), "thing")
+        raise Refusal(
+            "must-not-be-published",
+            f"the public catalog was not built: {n} in it must not be published",
+            why=sorted(aside.leaks),
+            next="take it out of the record that the page shows, or make its dataset private (dataset-set)",
+        )
+    broken = aside.broken()
     if broken:
         raise Refusal(
             "broken-links",
@@ -154,118 +353,3 @@ def _build(
             why=broken,
             next="mend the template; evh's own templates never do this",
         )
-    manifest = _manifest(files, gathered.digest)
-    digests = {path: sha256(one.data) for path, one in pages.items()}
-    state = State(
-        tree, sha256(manifest), {path: Kept(one.inputs, digests[path]) for path, one in pages.items()}
-    )
-    html = [one for path, one in pages.items() if path.endswith(HTML)]
-    n_fresh = sum(one.fresh for one in html)
-    made = any(one.fresh for one in pages.values())
-    old = _names(plan.out)
-    same = not made and old == set(files) | {MANIFEST} and (plan.out / MANIFEST).read_bytes() == manifest
-    if not same:
-        _swap(plan.out, pages, static, manifest)
-    incremental.write(project, plan.out, state)
-    return Built(
-        index=plan.out / HOME,
-        n_pages=len(html),
-        n_rendered=n_fresh,
-        n_unchanged=len(html) - n_fresh,
-        n_removed=len({name for name in old if name.endswith(HTML)} - set(files)),
-        nothing_changed=same,
-        problems=gathered.problems,
-    )
-
-
-def _render(
-    source: Source,
-    renderer: Renderer,
-    out: Path,
-    before: State,
-    progress: Callable[[int, int], None] | None,
-) -> dict[str, _Rendered]:
-    made: dict[str, _Rendered] = {}
-    code = incremental.code()
-    for page in PAGES:
-        closure = renderer.closure(page.name)
-        for leaf in page.make(source):
-            if leaf.path in made:  # two records that name themselves alike: the first one stands
-                continue
-            if isinstance(leaf, File):
-                inputs = incremental.inputs_of("", code, leaf.inputs)
-            else:
-                inputs = incremental.inputs_of(closure, code, leaf.context)
-            data = old = _old(out / leaf.path, before.pages.get(leaf.path), inputs)
-            if data is None:
-                data = leaf.make() if isinstance(leaf, File) else renderer.render(page.name, leaf)
-            made[leaf.path] = _Rendered(data, inputs, fresh=old is None)
-            if progress is not None:
-                progress(len(made), 0)
-    return made
-
-
-def _old(path: Path, kept: Kept | None, inputs: str) -> bytes | None:
-    """Return the old page's bytes where it was made of the same and nobody changed it since."""
-    if kept is None or kept.inputs != inputs or not path.is_file():
-        return None
-    data = path.read_bytes()
-    return data if sha256(data) == kept.sha256 else None
-
-
-def _swap(out: Path, pages: dict[str, _Rendered], static: list[Asset], manifest: bytes) -> None:
-    with atomic.replaced_folder(out, flushed=False) as writer:
-        for path, one in sorted(pages.items()):
-            old = out / path
-            if not one.fresh or (old.is_file() and old.read_bytes() == one.data):
-                writer.keep(path, old)
-            else:
-                writer.add(path, one.data)
-        for asset in static:
-            writer.add(asset.path, asset.data)
-        writer.add(MANIFEST, manifest)
-
-
-def _manifest(files: dict[str, bytes], digest: str) -> bytes:
-    return strict.dump_manifest(
-        {
-            "form": FORM,
-            "evh": __version__,
-            "data_sha256": digest,
-            "files": {path: sha256(data) for path, data in files.items()},
-        }
-    )
-
-
-def _is_catalog(place: Path) -> bool:
-    if not place.is_dir():
-        return False
-    if not any(place.iterdir()):
-        return True
-    path = place / MANIFEST
-    return path.is_file() and f'"form": "{FORM}"'.encode() in path.read_bytes()
-
-
-def _whole(out: Path, state: State) -> bool:
-    """Tell whether the site's files are all there, no others, and are those that the last build wrote."""
-    if not state.pages or not (out / MANIFEST).is_file():
-        return False
-    manifest = (out / MANIFEST).read_bytes()
-    if sha256(manifest) != state.manifest:
-        return False
-    files: dict[str, str] = strict.parse_object(manifest, MANIFEST)["files"]
-    return _names(out) == {*files, MANIFEST} and all(
-        sha256((out / path).read_bytes()) == digest for path, digest in files.items()
-    )
-
-
-def _names(out: Path) -> set[str]:
-    if not out.is_dir():
-        return set()
-    return {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-
-
-def _clean(out: Path) -> None:
-    """Remove what a build that was killed left beside the site."""
-    for path in out.parent.glob(f"{atomic.TMP_PREFIX}{out.name[:60]}-*"):
-        atomic.remove(path)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from evh_build.gather import Gathered
 
 PAGES = Path(__file__).with_name("pages")
-SHEET_ROWS = 1_000
-"""How many rows of a sheet are HTML."""
+SHEET_ROWS = 200
+"""How many rows of a sheet are HTML; scripts show all of them."""
 Row = dict[str, Any]
 T = TypeVar("T")
 
@@ -63,15 +65,25 @@ class Source:
         """Return the rows of ``pages/<page>/<query>.sql``; it runs once for the whole site."""
         key = (page, query)
         if key not in self._rows:
-            if self._database is None:
-                from evh_build.connect import (
-                    Database,
-                )  # duckdb, which a build that changes nothing does without
-
-                self._database = Database(self.gathered)
             text = (PAGES / page / f"{query}.sql").read_text(encoding="utf-8")
-            self._rows[key] = self._database.rows(text)
+            self._rows[key] = self._asked(key, text) if self.gathered.project.memory else self._ask(text)
         return self._rows[key]
+
+    def _ask(self, text: str) -> list[Row]:
+        if self._database is None:
+            from evh_build.connect import Database  # duckdb, which a build that changes nothing does without
+
+            self._database = Database(self.gathered)
+        return self._database.rows(text)
+
+    def _asked(self, key: tuple[str, str], text: str) -> list[Row]:
+        """Return what a query gave in an earlier build of this process, where the tables are as they were."""
+        from evh_build import arrow, query
+
+        gathered = self.gathered
+        nouns = query.read_by(text)
+        stamps = [self.once(("stamp", noun), partial(arrow.stamps, noun, gathered)) for noun in nouns]
+        return gathered.kept(("rows", *key), (), lambda: self._ask(text), text, nouns, stamps)
 
     def rows_of(self, page: str, query: str, **keys: str) -> list[Row]:
         """Return those rows of a query whose columns have the values of ``keys``."""
@@ -90,15 +102,19 @@ class Source:
         return cast("T", self._kept[key])
 
     def row(self, dataset_id: str, item_id: str) -> str | None:
-        """Return the row of an item in its dataset's sheet; None where that page does not show it."""
-        shown = self.once(("rows shown", dataset_id), lambda: self._rows_shown(dataset_id))
-        if item_id not in shown:
+        """Return the row of an item in its dataset's sheet; None where there is no such row.
+
+        The fragment names the item: an anchor of the first rows, and for every row what the page's scripts
+        read.
+        """
+        rows = self.once(("rows shown", dataset_id), lambda: self._rows_shown(dataset_id))
+        if item_id not in rows or not self.gathered.with_sheets:
             return None
-        return f"{self.urls.sheet(dataset_id)}#i{self.urls.position(dataset_id, item_id)}"
+        return f"{self.urls.sheet(dataset_id)}#row={item_id}"
 
     def _rows_shown(self, dataset_id: str) -> frozenset[str]:
         sheet = self.gathered.sheet(dataset_id)
-        return frozenset(row.item_id for row in sheet.rows[:SHEET_ROWS]) if sheet else frozenset()
+        return frozenset(row.item_id for row in sheet.rows) if sheet else frozenset()
 
     def mark(self, one: Against | LabelColumn) -> Mark:
         """Return the mark of a set that a sheet names."""
@@ -113,6 +129,9 @@ class Source:
 
     def mark_of_ref(self, ref: str) -> Mark:
         """Return the mark of ``labels/<dataset>/<set>`` or ``<tier>/<name>``, whether it is here or not."""
+        return self.once(("mark", ref), lambda: self._mark_of_ref(ref))
+
+    def _mark_of_ref(self, ref: str) -> Mark:
         path = self.urls.scored_against(ref)
         if ref.startswith("labels/"):
             name = ref.removeprefix("labels/")
@@ -142,7 +161,12 @@ class Source:
 
 def command(does: str, *words: str) -> Command:
     """Return a command, each word quoted for a shell; control characters in data never reach the line."""
-    return Command(does, " ".join(shlex.quote(clean(word)) for word in ("evh", *words)))
+    return Command(does, " ".join(map(_word, ("evh", *words))))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _word(word: str) -> str:
+    return shlex.quote(clean(word))
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:

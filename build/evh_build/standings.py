@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.measure.intervals import wilson
-from evh.measure.scores import majority_rate
+from evh.acts import field
+from evh.measure.scores import floor_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evh.acts.field_model import Field, FieldArm
     from evh.acts.sheet_model import Against, ArmColumn, Footer, Sheet
     from evh.project.arms import Arm
     from evh_build.source import Mark, Source
@@ -23,9 +24,10 @@ _FIRST = ("accuracy", "correct", "recall")
 class Standing:
     """One arm's figures against one set, aligned with the group's metrics.
 
-    ``low`` and ``high`` are Wilson's 95 % interval where the first metric is a share of items, else None.
+    ``low`` and ``high`` are the 95 % interval of the first metric, as the field has it; None for none.
     ``n`` items of ``of`` were scored, ``errors`` failed. ``own`` and ``fitted`` are flags that keep the arm
-    from leading.
+    from leading; a ``floor`` shows what is easy. ``verdict`` is its word in the group's field, and ``judged``
+    all that the field says of it; None where it has no first metric.
     """
 
     arm: str
@@ -40,6 +42,9 @@ class Standing:
     errors: int
     own: bool
     fitted: bool
+    floor: bool = False
+    verdict: str | None = None
+    judged: FieldArm | None = None
 
     @property
     def flagged(self) -> bool:
@@ -55,6 +60,8 @@ class Group:
 
     ``majority`` is the share that an arm always giving the commonest answer would get right. ``low`` and
     ``high`` are the ends of the chart's axis. ``leads`` marks the group that draws the sheet's winner.
+    ``field`` ranks its arms by the first metric, as every other view does; None where none has a figure.
+    ``told`` says in words how the verdicts were made.
     """
 
     mark: Mark | None
@@ -65,6 +72,8 @@ class Group:
     low: float
     high: float
     leads: bool
+    field: Field | None = None
+    told: str = ""
 
     @property
     def flagged(self) -> bool:
@@ -101,6 +110,14 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
     metrics = _metrics(sheet, held)
     higher = all(arm.run.higher_is_better(metrics[0]) for arm, _, _ in held) if metrics else True
     rows = [_standing(source, sheet, one, ref=ref, metrics=metrics, arms=arms) for one in held]
+    ranked = _field(source, sheet, against, metrics, arms)
+    judged = {one.name: one for one in ranked.arms} if ranked else {}
+    rows = [
+        replace(one, judged=arm, verdict=arm.verdict, low=arm.low, high=arm.high)
+        if (arm := judged.get(one.arm)) is not None
+        else one
+        for one in rows
+    ]
     rows.sort(key=lambda one: (one.flagged, _rank(one.values, higher=higher), one.arm))
     values = [value for one in rows for value in (*one.values[:1], one.low, one.high) if value is not None]
     unit = all(0 <= value <= 1 for value in values)
@@ -113,7 +130,32 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
         low=0.0 if unit else min(values),
         high=1.0 if unit else max(values),
         leads=sheet.against is not None and sheet.against.ref == ref,
+        field=ranked,
+        told=field.told(ranked) if ranked and any(one.verdict for one in ranked.arms) else "",
     )
+
+
+def _field(
+    source: Source,
+    sheet: Sheet,
+    against: Against | None,
+    metrics: tuple[str, ...],
+    arms: Mapping[str, Arm],
+) -> Field | None:
+    """Return the group's field: the verdicts that the leaderboard, the goals and the sheet give too."""
+    sources = source.gathered.sources
+    dataset = sources.datasets.get(sheet.dataset_id)
+    found = [arms[one.name] for one in sheet.arms if one.name in arms]
+    if dataset is None or not metrics or not found:
+        return None
+    rules = source.gathered.deciding.rules(sheet.dataset_id, metrics[0])
+    key = ("field", sheet.dataset_id, against.ref if against else "", metrics[0])
+    made = source.gathered.kept_of(
+        sheet.dataset_id,
+        key,
+        lambda: field.verdicts(sources, dataset, found, metric=metrics[0], against=against, rules=rules),
+    )
+    return made if made.arms else None
 
 
 def _majority(sheet: Sheet, ref: str | None) -> float | None:
@@ -121,7 +163,7 @@ def _majority(sheet: Sheet, ref: str | None) -> float | None:
     at = next((at for at, column in enumerate(sheet.labels) if column.ref == ref), None)
     if at is None:
         return None
-    commonest = majority_rate([text for row in sheet.rows if (text := row.labels[at]) is not None])
+    commonest = floor_rate([text for row in sheet.rows if (text := row.labels[at]) is not None])
     return commonest.share if commonest else None
 
 
@@ -146,14 +188,12 @@ def _standing(
 ) -> Standing:
     arm, footer, figures = held
     places = [at for at, one in enumerate(arm.scores) if (one.against.ref if one.against else None) == ref]
-    interval = None
     first = arm.position(metrics[0], arm.scores[places[0]].against) if metrics and places else None
     scored = max((footer.counts[at] for at in places), default=0)
     if first is not None:
         at = sheet.arms.index(arm)
         given = [score for row in sheet.rows if (score := row.cells[at].scores[first]) is not None]
-        if set(given) <= {0, 1}:  # a share of items: Wilson's interval is one of it
-            interval = wilson(int(sum(given)), len(given))
+        scored = len(given)  # an item can have other metrics and not this one
     known = arms.get(arm.name)
     run = known.against(ref) if known and ref else known.run if known else None
     return Standing(
@@ -162,13 +202,14 @@ def _standing(
         run=source.urls.run((run or arm.run).key),
         recorded=arm.recorded,
         values=tuple(figures.get(name) for name in metrics),
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        low=None,
+        high=None,
         n=scored,
         of=footer.of,
         errors=footer.errors,
         own=any(arm.scores[at].own for at in places),
         fitted=any(arm.scores[at].fitted for at in places),
+        floor=arm.floor,
     )
 
 

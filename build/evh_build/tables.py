@@ -1,4 +1,4 @@
-"""The tables that SQL sees: each noun's columns, declared, and its rows from the shelves."""
+"""The tables that SQL sees: each noun's columns, declared, and the rows of those nouns that have few."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from evh.project import datasets, labels, references, runs
 from evh.project.arms import scored_against
-from evh.records.answers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,14 +82,14 @@ NEEDS = {"scores": ("scores", "predictions")}
 """The relations that a view reads beside its own."""
 
 
-def rows(noun: str, gathered: Gathered) -> Iterator[Row]:
-    """Give the rows of a noun that lie in JSON, JSONL, YAML or text files."""
-    yield from _READERS[noun](gathered)
-
-
 def files(noun: str, gathered: Gathered) -> list[tuple[str, Path]]:
-    """Return the Parquet files of a noun, each with the name of the record that it belongs to."""
+    """Return the Parquet files of a noun, each with the name of the record that it belongs to.
+
+    A view of some of the records has none: a file would tell all that is in it.
+    """
     project = gathered.project
+    if gathered.view != "all":
+        return []
     if noun == "items":
         made = [
             (name, datasets.path_of(project, name).with_name(one.items_file))
@@ -129,24 +128,6 @@ def _datasets(gathered: Gathered) -> Iterator[Row]:
         }
 
 
-def _items(gathered: Gathered) -> Iterator[Row]:
-    for dataset in gathered.datasets.values():
-        if dataset.items_file:
-            continue
-        texts = gathered.texts(dataset)
-        for position, item in enumerate(dataset.items):
-            data = texts.get(item.item_id)
-            yield {
-                "dataset_id": dataset.dataset_id,
-                "position": position,
-                "item_id": item.item_id,
-                "sha256": item.sha256,
-                "text": None if data is None else data.decode("utf-8", "replace"),
-                "fields": _json(dict(item.fields)),
-                "lineage": _json(dict(item.lineage)),
-            }
-
-
 def _captures(gathered: Gathered) -> Iterator[Row]:
     for one in gathered.captures.values():
         first, last = one.time_range or (None, None)
@@ -160,7 +141,7 @@ def _captures(gathered: Gathered) -> Iterator[Row]:
             "last_ts": last,
             "n_no_item": one.n_no_item,
             "n_no_time": one.n_no_time,
-            "source": _json(dict(one.source)),
+            "source": as_json(dict(one.source)),
         }
 
 
@@ -173,7 +154,7 @@ def _configs(gathered: Gathered) -> Iterator[Row]:
             "provider": one.provider,
             "model": one.model,
             "recorded": one.recorded,
-            "params": _json(dict(one.params)),
+            "params": as_json(dict(one.params)),
         }
 
 
@@ -205,34 +186,6 @@ def _figures(gathered: Gathered) -> Iterator[Row]:
             yield {"run": key, "metric": metric, "value": value}
 
 
-def _predictions(gathered: Gathered) -> Iterator[Row]:
-    for key, run in gathered.runs.items():
-        if _is_parquet(gathered, key):
-            continue
-        outputs = gathered.outputs(run)
-        for one in gathered.predictions(run):
-            yield {
-                "run": key,
-                "item_id": one.item_id,
-                "output": outputs.get(one.item_id, one.output),
-                "decision": one.decision,
-                "error": one.error,
-                "latency_ms": one.latency_ms,
-                "tokens_in": one.tokens_in,
-                "tokens_out": one.tokens_out,
-                "cost_usd": one.cost_usd,
-            }
-
-
-def _scores(gathered: Gathered) -> Iterator[Row]:
-    for key, run in gathered.runs.items():
-        if _is_parquet(gathered, key):
-            continue
-        for one in gathered.predictions(run):
-            for metric, value in sorted(one.scores.items()):
-                yield {"run": key, "item_id": one.item_id, "metric": metric, "value": value}
-
-
 def _label_sets(gathered: Gathered) -> Iterator[Row]:
     for ref, one in gathered.label_sets.items():
         yield {
@@ -247,24 +200,6 @@ def _label_sets(gathered: Gathered) -> Iterator[Row]:
             "labels_sha256": one.labels_sha256,
             "guideline_sha256": _text((one.guideline or {}).get("sha256")),
         }
-
-
-def _labels(gathered: Gathered) -> Iterator[Row]:
-    large = {name for name, _ in files("labels", gathered)}
-    for ref, one in gathered.label_sets.items():
-        if ref in large:
-            continue
-        for item_id, text in gathered.set_texts(one).items():
-            item = one.items[item_id]
-            yield {
-                "label_set": ref,
-                "item_id": item_id,
-                "item_sha256": item.sha256,
-                "label": text,
-                "answer": shown(text),
-                "note": item.note,
-                "slice": item.slice,
-            }
 
 
 def _reference_sets(gathered: Gathered) -> Iterator[Row]:
@@ -282,24 +217,6 @@ def _reference_sets(gathered: Gathered) -> Iterator[Row]:
         }
 
 
-def _reference_labels(gathered: Gathered) -> Iterator[Row]:
-    large = {name for name, _ in files("reference_labels", gathered)}
-    for ref, one in gathered.references.items():
-        if ref in large:
-            continue
-        dataset = gathered.datasets.get(one.dataset_id)
-        known = dataset.by_id if dataset else {}
-        for item_id, text in gathered.reference_texts(one).items():
-            sha = one.items.get(item_id) or (known[item_id].sha256 if item_id in known else None)
-            yield {
-                "reference": ref,
-                "item_id": item_id,
-                "item_sha256": sha,
-                "label": text,
-                "answer": shown(text),
-            }
-
-
 def _picks(gathered: Gathered) -> Iterator[Row]:
     for _, one in sorted(gathered.sources.picks.items()):
         yield {
@@ -311,34 +228,24 @@ def _picks(gathered: Gathered) -> Iterator[Row]:
             "by": one.by,
             "capture": one.capture,
             "note": one.note,
-            "targets": _json(list(one.targets)),
-            "tags": _json(dict(one.tags)),
+            "targets": as_json(list(one.targets)),
+            "tags": as_json(dict(one.tags)),
         }
 
 
-_READERS: dict[str, Callable[[Gathered], Iterator[Row]]] = {
+SMALL: dict[str, Callable[[Gathered], Iterator[Row]]] = {
     "datasets": _datasets,
-    "items": _items,
     "captures": _captures,
     "configs": _configs,
     "runs": _runs,
     "figures": _figures,
-    "predictions": _predictions,
-    "scores": _scores,
     "label_sets": _label_sets,
-    "labels": _labels,
     "reference_sets": _reference_sets,
-    "reference_labels": _reference_labels,
     "picks": _picks,
 }
 
 
-def _is_parquet(gathered: Gathered, key: str) -> bool:
-    folder = runs.path_of(gathered.project, gathered.runs[key])
-    return (folder / runs.ROWS_LARGE).is_file() and not (folder / runs.ROWS).is_file()
-
-
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
     """Return a value as compact JSON that DuckDB can read.
 
     What it refuses is told in another way: half of a surrogate pair as ``?``, an infinite number as its name.

@@ -18,12 +18,21 @@ LABELS = "labels/index.html"
 REFERENCES = "references/index.html"
 ARMS = "arms/index.html"
 RUNS = "runs/index.html"
+GOALS = "goals/index.html"
+JUDGES = "judges/index.html"
+MODELS = "models/index.html"
+PICKS = "picks/index.html"
+SEARCH = "search/index.html"
+SEARCH_DATA = "search/data.js"
+GUIDE = "guide/index.html"
+DOWNLOADS = "downloads/index.html"
+EVIDENCE = "evidence/index.html"
 
 
 def href(path: str, root: str = "") -> str:
     """Return the relative link to a page: ``path`` percent-encoded, its fragment kept, ``root`` before it."""
     page, mark, fragment = path.partition("#")
-    return root + quote(page) + (f"#{quote(fragment)}" if mark else "")
+    return root + quote(page) + (f"#{quote(fragment, safe='=')}" if mark else "")
 
 
 def root_of(path: str) -> str:
@@ -44,18 +53,27 @@ class Urls:
         return self._page("datasets", dataset_id) if dataset_id in self._gathered.datasets else None
 
     def sheet(self, dataset_id: str) -> str | None:
-        """Return the page of a dataset's sheet."""
-        return self._page("sheets", dataset_id) if dataset_id in self._gathered.datasets else None
+        """Return the page of a dataset's sheet; None in a public build without sheets."""
+        known = dataset_id in self._gathered.datasets and self._gathered.with_sheets
+        return self._page("sheets", dataset_id) if known else None
 
     def item(self, dataset_id: str, item_id: str) -> str | None:
-        """Return the page of an item."""
+        """Return the page of an item; None in a dataset too large for a page each (``item_pages``)."""
         dataset = self._gathered.datasets.get(dataset_id)
-        if dataset is None:
+        if dataset is None or len(dataset.items) > self._gathered.project.settings.item_pages:
             return None
         if dataset_id not in self._stems:
             self._stems[dataset_id] = item_stems([item.item_id for item in dataset.items])
         stem = self._stems[dataset_id].get(item_id)
         return None if stem is None else f"items/{_part(dataset_id)}/{stem}.html"
+
+    def full(self, dataset_id: str, item_id: str) -> str | None:
+        """Return where an item is shown in full: its page, else its opened row in the dataset's sheet."""
+        page = self.item(dataset_id, item_id)
+        if page is not None or self.position(dataset_id, item_id) is None:
+            return page
+        sheet = self.sheet(dataset_id)
+        return None if sheet is None else f"{sheet}#row={item_id}"
 
     def position(self, dataset_id: str, item_id: str) -> int | None:
         """Return an item's place in its dataset, from 1."""
@@ -93,6 +111,41 @@ class Urls:
             run.config_id == config_id for run in self._gathered.runs.values()
         )
         return self._page("arms", config_id) if known else None
+
+    def goal(self, goal_id: str | None) -> str | None:
+        """Return the page of a goal."""
+        return self._page("goals", goal_id) if goal_id and goal_id in self._gathered.deciding.goals else None
+
+    def judge(self, scorer: str) -> str | None:
+        """Return the page of a judge, or of a sheet that somebody filled."""
+        held = self._gathered.deciding
+        return self._page("judges", scorer) if scorer in held.judges or held.judged_runs(scorer) else None
+
+    def model(self, model_id: str | None) -> str | None:
+        """Return where a model record stands on its list."""
+        known = any(line.model.model_id == model_id for line in self._gathered.deciding.models.lines)
+        return f"{MODELS}#model-{model_id}" if known else None
+
+    def compare(self, dataset_id: str, first: str, second: str) -> str:
+        """Return the page that compares two arms on a dataset; `pairs.pairs` says which have one."""
+        parts = (_part(name) for name in (dataset_id, first, second))
+        return "/".join(["compare", *parts, "index.html"])
+
+    def log(self, name: str) -> str | None:
+        """Return the page of a transcript log."""
+        return self._page("evidence", name) if name in self._gathered.evidence.logs else None
+
+    def chunks(self, log: str, number: int) -> str:
+        """Return a page of a log's chunks, by its number from 1."""
+        return f"evidence/{_part(log)}/chunks/{number}.html"
+
+    def journal(self, log: str, stem: str, name: str = "index") -> str:
+        """Return the page of a journal of evidence labels, or another page of it by its name."""
+        return f"evidence/{_part(log)}/journals/{_part(stem)}/{name}.html"
+
+    def guide(self, topic: str) -> str:
+        """Return the page of a topic of the guide."""
+        return f"guide/{_part(topic)}.html"
 
     def run(self, key: str) -> str | None:
         """Return the page of the run ``<folder>/<run_id>``."""

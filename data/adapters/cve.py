@@ -87,11 +87,8 @@ def recorded_output(record: Mapping[str, Any]) -> str | None:
     return str(record["decision"]["exploitation"]) if record["decision"] else None
 
 
-def production_ran(record: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Who decided. Production was people here: there is no prompt and there are no settings."""
-    if not record["decided_by"]:
-        return None
-    return {"model": record["decided_by"], "prompt_version": None, "prompt_sha256": None, "settings": {}}
+def production_ran(record: Mapping[str, Any]) -> None:
+    """Nothing: people decided here, so no record names a model or a prompt."""
 
 
 def outcomes(record: Mapping[str, Any]) -> list[dict[str, str | None]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from evh.acts.run import Done
+    from evh.acts.run import Done, Progress
     from evh.project.find import Project
 
 
@@ -91,13 +91,13 @@ def plan(
     return Plan(config, path, text, run_act.plan(project, config, dataset_id=dataset_id))
 
 
-def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None] | None = None) -> Done:
+def commit(project: Project, plan: Plan, *, progress: Callable[[Progress], None] | None = None) -> Done:
     """Write the config and run it; when the run is refused, the config is taken back.
 
     Args:
         project: the project.
         plan: from `plan`.
-        progress: called with (items done, items).
+        progress: told where the run stands.
 
     Raises:
         Refusal: another command makes the same arm now, or has made it since the plan.

@@ -6,21 +6,22 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evh.acts import draw, scrub
+from evh.acts import capture_source, draw, scrub
 from evh.acts.record_keys import collapsed, keys_told
 from evh.adapters import loader
 from evh.errors import Refusal
 from evh.project import captures
 from evh.project.shelf import read_each
 from evh.records.capture import Capture, Record
-from evh.store import clock, rows, secrets, strict
-from evh.store.hashing import sha256, sha256_file, sha256_text
+from evh.store import clock, secrets, strict
+from evh.store.hashing import sha256, sha256_text
 from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from evh.acts.capture_source import Given
     from evh.adapters.hooks import Adapter
     from evh.project.find import Project
 
@@ -34,7 +35,7 @@ class Options:
     """What a capture is asked for, beside its name and file.
 
     Args:
-        format: ``records``, ``csv`` or ``parquet``; None: what the file's name says.
+        format: one of `capture_source.FORMATS`; None: what the file's name says.
         adapter: the adapter that reads the records; empty: the project's, else evh's own keys.
         since: the capture whose chain this one continues.
         with_updates: take known records too when they have new outcomes.
@@ -64,6 +65,7 @@ class Plan:
     file: str
     data: bytes = field(repr=False)
     beside: Mapping[str, bytes] = field(repr=False)
+    records: tuple[Record, ...] = field(repr=False)
     n_read: int
     n_known: int = 0
     updated: tuple[str, ...] = ()
@@ -104,26 +106,40 @@ def plan(
     if captures.exists(project, capture_id):
         raise captures.already(capture_id)
     _check(asked)
+    adapter = loader.load(project, asked.adapter or capture_source.adapter_of(asked.format))
+    given = capture_source.read(project, file, asked.format)
+    return plan_of(project, capture_id, given, adapter, asked, progress=progress)
+
+
+def plan_of(
+    project: Project,
+    capture_id: str,
+    given: Given,
+    adapter: Adapter,
+    asked: Options,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Plan:
+    """Return what a capture of records that were read already would hold; see `plan`."""
+    raw, name = given.records, given.name
     known = _known(project, asked.since)
-    adapter = loader.load(project, asked.adapter)
-    scrubber = _scrubber(asked.scrub)
-    raw = rows.read(file, asked.format)
+    scrubber = scrub.read(asked.scrub) if asked.scrub else None
     problems: list[Refusal] = []
 
     def take(number: int) -> _Taken:
         if progress and number % 500 == 0:
             progress(number, len(raw))
-        return _take(adapter, raw[number], f"{file.name}: record {number + 1}", scrubber, asked.by)
+        return _take(adapter, raw[number], f"{name}: record {number + 1}", scrubber, asked.by)
 
     taken = read_each(range(len(raw)), take, problems)
     reasons = [reason for problem in problems for reason in problem.why]
-    reasons = collapsed(reasons + _doubled(raw, taken, file.name))
+    reasons = collapsed(reasons + _doubled(raw, taken, name))
     if reasons:
         no_id = any(NO_RECORD_ID in reason for reason in reasons)
         raise Refusal(
             "bad-records",
-            f"{file.name} holds records that cannot be captured",
-            why=[*([f"{file.name}: {keys_told(raw, adapter)}"] if no_id else []), *reasons],
+            f"{name} holds records that cannot be captured",
+            why=[*([f"{name}: {keys_told(raw, adapter)}"] if no_id else []), *reasons],
             next="write record_id(record) in an adapter and name it with --adapter: evh help adapters"
             if no_id
             else "mend the records, or the record_id and ts hooks of the adapter",
@@ -135,17 +151,17 @@ def plan(
         sample |= {"by": asked.by} if asked.by else {}
         chosen = _sample(chosen, asked)
     if not chosen:
-        raise _nothing(file, asked, len(raw), updated)
-    found = _secrets(chosen, file.name)
+        raise _nothing(name, asked, len(raw), updated)
+    found = _secrets(chosen, name)
     if found and asked.secrets_ok is None:
         raise Refusal(
             "secrets",
-            f"{file.name} holds what looks like secrets",
+            f"{name} holds what looks like secrets",
             why=found,
             next="scrub them (--scrub RULES.yaml), or record why they may stay (--secrets-ok REASON)",
         )
     gathered = _Gathered(adapter, chosen, sample, scrubber, len(raw), n_known, updated, found)
-    return _made(project, capture_id, file, asked, gathered)
+    return _made(project, capture_id, given, asked, gathered)
 
 
 def commit(project: Project, plan: Plan) -> Capture:
@@ -182,7 +198,7 @@ class _Gathered:
     found: Sequence[str]
 
 
-def _made(project: Project, capture_id: str, file: Path, asked: Options, got: _Gathered) -> Plan:
+def _made(project: Project, capture_id: str, given: Given, asked: Options, got: _Gathered) -> Plan:
     stored = [one.record for one in got.chosen]
     updated, found = got.updated, got.found
     name, data = captures.dump_records(stored)
@@ -199,40 +215,38 @@ def _made(project: Project, capture_id: str, file: Path, asked: Options, got: _G
             "rules_sha256": got.scrubber.sha256,
             "counts": got.scrubber.counts,
             "map_file": SCRUB_MAP,
+            **({"of": given.of} if given.of else {}),
         }
     capture = Capture(
         capture_id=capture_id,
         n_records=len(stored),
         records_sha256=sha256(data),
         created_at=project.stamp(),
-        source={
-            "kind": asked.format or rows.format_of(file),
-            "path": _named(project, file),
-            "sha256": sha256_file(file),
-        },
+        source=given.source,
         since_capture=asked.since,
         sample=got.sample,
         scrub=scrubbed,
         time_range=time_range(stored),
-        adapter={"path": got.adapter.name, "sha256": got.adapter.identity} if got.adapter.path else None,
+        adapter={"path": got.adapter.name, "sha256": got.adapter.identity}
+        if got.adapter.path or got.adapter.name != "default" or given.own_keys
+        else None,
         n_no_item=sum(one.item is None for one in got.chosen),
         n_no_time=sum(one.record["ts"] is None for one in got.chosen),
         extra=extra,
     )
     warnings = []
+    if given.source.get("dropped"):
+        counts = ", ".join(f"{count:,} {why}" for why, count in given.source["dropped"].items())
+        warnings.append(f"{given.name}: not taken: {counts}")
     if updated and not asked.with_updates:
         many = plural(len(updated), "known record")
         warnings.append(f"{many} with new outcomes, not taken: {_listed(updated)}")
     if found:
         many = plural(len(found), "place")
         warnings.append(f"{many} that look like secrets, taken because: {asked.secrets_ok}")
-    return Plan(capture, name, data, beside, got.n_read, got.n_known, tuple(updated), tuple(warnings))
-
-
-def _named(project: Project, file: Path) -> str:
-    """Return a file's path in the project, else its name alone: a machine's folders are its own."""
-    real, root = file.resolve(), project.root.resolve()
-    return real.relative_to(root).as_posix() if real.is_relative_to(root) else file.name
+    return Plan(
+        capture, name, data, beside, tuple(stored), got.n_read, got.n_known, tuple(updated), tuple(warnings)
+    )
 
 
 def _scrub_map(chosen: Sequence[_Taken]) -> bytes:
@@ -259,10 +273,6 @@ def _check(asked: Options) -> None:
         raise Refusal(
             "bad-options", "the options do not fit together", why=reasons, next="evh capture --help"
         )
-
-
-def _scrubber(path: Path | None) -> scrub.Scrubber | None:
-    return None if path is None else scrub.read(path)
 
 
 def _take(
@@ -376,15 +386,15 @@ def _secrets(chosen: Sequence[_Taken], name: str) -> list[str]:
     ]
 
 
-def _nothing(file: Path, asked: Options, n_read: int, updated: Sequence[str]) -> Refusal:
+def _nothing(name: str, asked: Options, n_read: int, updated: Sequence[str]) -> Refusal:
     if n_read == 0:
-        return Refusal("nothing-to-take", f"{file.name} holds no records", why=[f"{file}: it is empty"])
-    why = [f"{file.name}: every record is in {asked.since!r} or before it"]
+        return Refusal("nothing-to-take", f"{name} holds no records", why=[f"{name}: it is empty"])
+    why = [f"{name}: every record is in {asked.since!r} or before it"]
     if updated:
         why.append(f"{plural(len(updated), 'of them has', 'of them have')} new outcomes: {_listed(updated)}")
     return Refusal(
         "nothing-to-take",
-        f"{file.name} holds no new records",
+        f"{name} holds no new records",
         why=why,
         next="take the records with new outcomes with --with-updates" if updated else None,
     )

@@ -61,6 +61,7 @@ def compare_runs(
     against: str | None = None,
     disagree: bool = False,
     where: tuple[str, ...] = (),
+    with_texts: bool = True,
     sources: Sources | None = None,
 ) -> Comparison:
     """Return what moved between two arms.
@@ -73,6 +74,8 @@ def compare_runs(
         against: the set it was scored against, as in `build_sheet`.
         disagree: only the items that the two decided differently.
         where: ``field:value`` texts; the counts are of the rows that they keep.
+        with_texts: read the outputs and the items' texts; without them `Cell.output` is None and
+            `Moved.preview` is empty.
         sources: the project's records where the caller has read them already.
 
     Raises:
@@ -93,6 +96,8 @@ def compare_runs(
         metric=metric,
         against=against,
         filters=Filters(where=where),
+        with_outputs=with_texts,
+        with_previews=with_texts,
         sources=sources,
     )
     first, second = sheet.arms

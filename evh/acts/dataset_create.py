@@ -209,13 +209,16 @@ def _from_dataset(project: Project, dataset_id: str, parent_id: str, flags: Flag
         version=version,
         created_at=project.stamp(),
         extra={},
-        items=tuple(
-            replace(item, lineage={**item.lineage, "dataset": parent_id, "item_id": item.item_id}, extra={})
-            for item in parent.items
-        ),
+        items=tuple(replace(item, lineage=_lineage(item, parent_id), extra={}) for item in parent.items),
         **flags.given,
     )
     return Plan(dataset, texts)
+
+
+def _lineage(item: Item, parent_id: str) -> dict[str, Any]:
+    """Return where a copied item came from; that a pick brought it into the parent, the parent tells."""
+    kept = {key: value for key, value in item.lineage.items() if key != "pick"}
+    return {**kept, "dataset": parent_id, "item_id": item.item_id}
 
 
 def _of_folder(folder: Path, reasons: list[str]) -> tuple[list[Draft], int]:

@@ -6,15 +6,20 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evh.acts.label_sheet import GUIDELINE_ROW, item_cell
-from evh.project import datasets
-from evh.records.answers import canonical, listed, malformed, shown
+from evh.acts.adjudicated import resolve
+from evh.acts.filled_answer import Rules, read_answers
+from evh.acts.label_sheet import text_cell
+from evh.acts.look_alike import look_alike
+from evh.project import datasets, labels
+from evh.project.shelf import read_each
+from evh.records.answers import answers, canonical, shown
 from evh.store import mangled, spreadsheet
 from evh.store.hashing import sha256_text
+from evh.store.spreadsheet import GUIDELINE_ROW
 from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evh.project.find import Project
     from evh.records.dataset import Dataset, Item
@@ -22,7 +27,8 @@ if TYPE_CHECKING:
     from evh.store.spreadsheet import Row, Sheet
 
 SHOWN = 5
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LETTERS = re.compile(r"(?:pick )*[A-Z]")
+_DIGITS = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?")
 _LABEL = re.compile(r"label(?:\s*\((?P<choices>.*)\))?", re.IGNORECASE | re.DOTALL)
 
 
@@ -47,15 +53,19 @@ class Reading:
         n_comments: rows whose ``item_id`` starts with ``#``.
         guideline_sha256: the guideline that the sheet's own first row names, or None.
         guideline_text: that row's text, or None.
+        choices: the only answers that the sheet allows, or none for any.
+        conflicts: sha256 of bytes → the different answers that items of these bytes got.
         warnings: what a person should know.
     """
 
     filled: dict[str, Filled] = field(default_factory=dict)
+    conflicts: dict[str, set[str]] = field(default_factory=dict)
     reasons: list[tuple[str, str]] = field(default_factory=list)
     n_empty: int = 0
     n_comments: int = 0
     guideline_sha256: str | None = None
     guideline_text: str | None = None
+    choices: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
     def refuse(self, code: str, reason: str) -> None:
@@ -75,9 +85,19 @@ class _Columns:
     also: str | None
     note: str | None
     proposal: str | None
+    guarded: bool
 
 
-def read(project: Project, dataset: Dataset, sheet: Sheet, key: SheetKey | None, place: object) -> Reading:
+def read(
+    project: Project,
+    dataset: Dataset,
+    sheet: Sheet,
+    key: SheetKey | None,
+    place: object,
+    *,
+    several: bool = False,
+    as_typed: bool = False,
+) -> Reading:
     """Return what a filled sheet says, and what is wrong with it.
 
     Rows may be sorted otherwise, left out or added, and so may columns; an item's text is checked where the
@@ -89,23 +109,49 @@ def read(project: Project, dataset: Dataset, sheet: Sheet, key: SheetKey | None,
         sheet: the sheet.
         key: its key, or None.
         place: the sheet's name in a reason.
+        several: different answers to items of equal bytes are noted, and no reason to refuse.
+        as_typed: labels that look like dates or times are what was typed.
     """
     reading = Reading()
     columns = _columns(sheet, key, reading, place)
     if columns is None:
         return reading
-    reader = _Reader(project, dataset, columns, key, reading)
+    reader = _Reader(project, dataset, columns, key, reading, several=several, as_typed=as_typed)
     for row in sheet.rows:
         reader.read(row, f"{place}: row {row.number}")
     reader.check_texts()
-    reading.warnings += _cut(sheet, columns, key, place)
+    given = (one for filled in reading.filled.values() for one in answers(filled.text))
+    reading.warnings += look_alike(given, place)
+    reading.warnings += [*sheet.warnings, *_cut(sheet, columns, key, place), *_thinned(key, reading, place)]
+    if key is None:
+        _refuse_letters(sheet, reading)
     return reading
+
+
+def _thinned(key: SheetKey | None, reading: Reading, place: object) -> list[str]:
+    """Return what tells of a random draw that was not labelled whole: what is left is no random draw."""
+    drawn = [item_id for item_id, row in key.rows.items() if row.slice == "random"] if key else []
+    left = [item_id for item_id in drawn if item_id not in reading.filled]
+    if not left or len(left) == len(drawn):
+        return []
+    told = f"{place}: {len(left):,} of the {plural(len(drawn), 'row')} drawn at random are not labelled: "
+    return [f"{told}rates from the rest hold only if nobody chose which to leave out ({_some(left)})"]
+
+
+def _refuse_letters(sheet: Sheet, reading: Reading) -> None:
+    """Refuse letters of a blind sheet whose key is not here: nobody can say what they stand for."""
+    letters = {head for head in sheet.header if _LETTERS.fullmatch(head)}
+    found = [one for one in reading.filled.values() if one.text in letters]
+    if len(letters) > 1 and found:
+        told = f"{found[0].text!r} is a letter of a blind sheet, and its key is not beside it"
+        reading.refuse("no-key", f"{found[0].place}: {told}")
 
 
 def _cut(sheet: Sheet, columns: _Columns, key: SheetKey | None, place: object) -> list[str]:
     """Return what tells of a sheet that was cut off: rows that are not there, rows that end early."""
     told = []
-    there = {spreadsheet.unguard(row.cells[columns.item_id]) for row in sheet.rows}
+    there = {row.cells[columns.item_id] for row in sheet.rows}
+    there |= {spreadsheet.unguard(item_id) for item_id in there}
     lost = [item_id for item_id in key.rows if item_id not in there] if key else []
     if key and lost:
         told.append(
@@ -148,6 +194,7 @@ def _columns(sheet: Sheet, key: SheetKey | None, reading: Reading, place: object
                 "off-choices", f"{place}: the choices in the header are not those of the sheet's key"
             )
         choices = key.choices
+    reading.choices = tuple(choices)
     return _Columns(
         item_id=by_name["item_id"],
         label=head,
@@ -157,6 +204,7 @@ def _columns(sheet: Sheet, key: SheetKey | None, reading: Reading, place: object
         also=by_name.get("also right"),
         note=by_name.get("note"),
         proposal=by_name.get("proposal"),
+        guarded=sheet.guarded,
     )
 
 
@@ -164,8 +212,17 @@ class _Reader:
     """Reads rows one by one into a `Reading`."""
 
     def __init__(
-        self, project: Project, dataset: Dataset, columns: _Columns, key: SheetKey | None, reading: Reading
+        self,
+        project: Project,
+        dataset: Dataset,
+        columns: _Columns,
+        key: SheetKey | None,
+        reading: Reading,
+        *,
+        several: bool,
+        as_typed: bool,
     ) -> None:
+        self._several = several
         self._project = project
         self._dataset = dataset
         self._columns = columns
@@ -173,6 +230,16 @@ class _Reader:
         self._reading = reading
         self._by_id = dataset.by_id
         self._by_sha = dataset.by_sha()
+        self._rules = Rules(
+            columns.choices,
+            not columns.guarded,
+            reading.refuse,
+            reading.warnings.append,
+            as_typed,
+            self._moments,
+        )
+        self._dated: bool | None = None
+        self._numbers: dict[str, list[str]] | None = None  # item ids that a spreadsheet shows alike
         self._unkeyed: dict[str, tuple[str, str]] = {}  # item id → place and text cell, checked at the end
         self._answers: dict[str, Filled] = {}  # sha256 of bytes → the first answer they got
 
@@ -186,33 +253,62 @@ class _Reader:
                 self._reading.guideline_sha256 = self._own(row, self._columns.sha256).strip() or None
                 self._reading.guideline_text = self._own(row, self._columns.item) or None
             return
-        also = spreadsheet.split_bars(self._cell(row, self._columns.also))
-        if not label.strip():
-            if also:
-                self._reading.refuse(
-                    "no-label", f"{place}: {item_id}: 'also right' is filled and label is not"
-                )
-            elif self._cell(row, self._columns.note).strip():
-                self._reading.warnings.append(f"{place}: {item_id}: a note without a label is not kept")
-            self._reading.n_empty += 1
+        also_kind = row.typed.get(self._columns.also or "")
+        also_cell = self._cell(row, self._columns.also)
+        also = (also_cell,) if also_kind else spreadsheet.split_bars(also_cell)
+        kind = row.typed.get(self._columns.label)
+        if not label.strip() and kind is None:
+            self._empty(row, f"{place}: {item_id}", also=bool(also_cell.strip()))
             return
         item = self._item(row, item_id, place)
         where = f"{place}: {item_id}"
-        answers = [self._answer(one, where) for cell in (label, *also) for one in self._parts(cell, where)]
-        if item is None or any(one is None for one in answers) or not self._unchanged(row, item, place):
+        given = [self._answers_of(label, kind, item, where)]
+        given += [self._answers_of(one, also_kind, item, where) for one in also]
+        if item is None or None in given or not self._unchanged(row, item, place):
             return
-        text = canonical(one for one in answers if one is not None)
+        text = canonical(one for answers in given for one in answers or ())
         note = self._cell(row, self._columns.note).strip() or None
         self._keep(Filled(item, text, note, place))
+
+    def _moments(self) -> bool:
+        """Tell whether a label set of the dataset holds a date or a time: such labels are given here."""
+        if self._dated is None:
+            known = labels.read_all(self._project, [])
+            mine = [one for one in known if one.dataset_id == self._dataset.dataset_id]
+            found = read_each(mine, lambda one: labels.texts(self._project, one), [])
+            told = {answer for texts in found for text in texts.values() for answer in answers(text)}
+            self._dated = any(map(mangled.moment, told))
+        return self._dated
+
+    def _empty(self, row: Row, where: str, *, also: bool) -> None:
+        """Count a row without a label, and tell of what stands there all the same."""
+        if also:
+            self._reading.refuse("no-label", f"{where}: 'also right' is filled and label is not")
+        elif self._cell(row, self._columns.note).strip():
+            self._reading.warnings.append(f"{where}: a note without a label is not kept")
+        self._reading.n_empty += 1
+
+    def _answers_of(self, cell: str, kind: str | None, item: Item | None, where: str) -> list[str] | None:
+        """Return the answers in a cell, the letters of a blind sheet resolved; None: refused."""
+        known = self._key.rows.get(item.item_id) if self._key and item else None
+        if known and known.letters and kind is None:
+            meant = resolve(known, cell)
+            if meant is None:
+                letters = ", ".join(known.letters)
+                self._reading.refuse("no-letter", f"{where}: {cell!r} is no letter of this row: {letters}")
+                return None
+            cell = meant
+        return read_answers(cell, kind, where, self._rules)
 
     def check_texts(self) -> None:
         """Check the text cells of rows that no key vouches for against the items' own bytes."""
         items = [self._by_id[key] for key in self._unkeyed]
         texts = datasets.texts(self._project, self._dataset, items) if items else {}
         for item_id, (place, cell) in self._unkeyed.items():
-            if not cell.strip() or cell.endswith(spreadsheet.SHORTENED):
+            if not cell.strip():
                 continue
-            if not spreadsheet.same_text(cell, item_cell(texts[item_id])):
+            told = texts[item_id].decode("utf-8", "replace")
+            if not any(_shows(one, told) for one in (cell, spreadsheet.unguard(cell))):
                 self._reading.refuse(
                     "changed-text", f"{place}: {item_id}: the cell item is not the item's text any more"
                 )
@@ -222,24 +318,28 @@ class _Reader:
         return row.cells.get(column, "") if column else ""
 
     def _own(self, row: Row, column: str | None) -> str:
-        """Return what we wrote into a cell of our own: it was guarded."""
-        return spreadsheet.unguard(self._cell(row, column))
-
-    def _parts(self, cell: str, place: str) -> tuple[str | None, ...]:
-        """Return the answers in a cell: those of an accept-list, else the cell itself; None: refused."""
-        if cell in self._columns.choices:
-            return (cell,)
-        fault = malformed(cell)
-        if fault:
-            self._reading.refuse("bad-label", f"{place}: the accept-list is malformed: {fault}")
-            return (None,)
-        return listed(cell) or (cell,)
+        """Return what we wrote into a cell of our own: a CSV file's were guarded."""
+        cell = self._cell(row, column)
+        return spreadsheet.unguard(cell) if self._columns.guarded else cell
 
     def _item(self, row: Row, item_id: str, place: str) -> Item | None:
-        found = self._by_id.get(item_id)
+        cell = self._cell(row, self._columns.item_id)
+        # A CSV file that was saved as a workbook keeps its guards, and a workbook saved as CSV has none.
+        found = (
+            self._by_id.get(item_id) or self._by_id.get(cell) or self._by_id.get(spreadsheet.unguard(cell))
+        )
+        told = self._own(row, self._columns.sha256).strip()
         if found is not None:
-            return found
-        by_bytes = self._by_sha.get(self._own(row, self._columns.sha256).strip(), [])
+            alike = [] if told else self._shown_alike(found.item_id)
+            if not alike:
+                return found
+            self._reading.refuse(
+                "mangled-cell",
+                f"{place}: item_id {item_id!r} may have been {' or '.join(map(repr, [item_id, *alike]))}: "
+                "a spreadsheet shows them alike",
+            )
+            return None
+        by_bytes = self._by_sha.get(told, [])
         near = [item.item_id for item in by_bytes] or mangled.likely(item_id, self._by_id)[:3]
         if not item_id.strip():
             self._reading.refuse("unknown-item", f"{place}: a label without an item_id")
@@ -255,44 +355,16 @@ class _Reader:
             )
         return None
 
-    def _answer(self, cell: str | None, place: str) -> str | None:
-        """Return an answer: one of the choices where there are any, else the cell exactly; None: refused."""
-        if cell is None:
-            return None
-        choices = self._columns.choices
-        if cell.strip() in mangled.ERRORS:
-            self._reading.refuse(
-                "mangled-cell", f"{place}: {cell!r} is a spreadsheet's word for a bad formula"
-            )
-            return None
-        if not choices:
-            if mangled.formatted_number(cell):
-                self._reading.refuse(
-                    "mangled-cell",
-                    f"{place}: {cell!r} is the form that a spreadsheet gives to a long number; "
-                    "where it is meant, name it in the header: label (…)",
-                )
-                return None
-            if _CONTROL.search(cell):
-                self._reading.warnings.append(f"{place}: {cell!r} holds a control character, kept as typed")
-            if cell != cell.strip(" \t\xa0"):
-                self._reading.warnings.append(
-                    f"{place}: {cell!r} begins or ends with white space, and is another answer than "
-                    f"{cell.strip()!r}: label-sheet --choices settles such cells"
-                )
-            return cell
-        if cell in choices:
-            return cell
-        if cell.strip() in choices:
-            return cell.strip()
-        near = mangled.likely(cell, choices)
-        if near:
-            self._reading.refuse(
-                "mangled-cell", f"{place}: {cell!r} was probably {' or '.join(map(repr, near))}"
-            )
-        else:
-            self._reading.refuse("off-choices", f"{place}: {cell!r} is not one of {', '.join(choices)}")
-        return None
+    def _shown_alike(self, item_id: str) -> list[str]:
+        """Return other items' ids that a spreadsheet shows as it shows this one: ``007`` and ``7``."""
+        if not _DIGITS.fullmatch(item_id):
+            return []
+        if self._numbers is None:
+            self._numbers = {}
+            for one in self._by_id:
+                if _DIGITS.fullmatch(one):
+                    self._numbers.setdefault(_plain(one), []).append(one)
+        return mangled.alike(item_id, self._numbers.get(_plain(item_id), []))
 
     def _unchanged(self, row: Row, item: Item, place: str) -> bool:
         """Tell whether the item is still the one that the sheet showed, noting why not."""
@@ -305,32 +377,33 @@ class _Reader:
             return False
         if known is None:
             if self._columns.item:
-                self._unkeyed[item.item_id] = (place, self._own(row, self._columns.item))
+                self._unkeyed[item.item_id] = (place, self._cell(row, self._columns.item))
             return True
+        heads = {"item": self._columns.item, "proposal": self._columns.proposal}
+        heads |= {letter: letter for letter in known.letters}  # as they are written: they are no field's
         changed = [
             column
-            for column, head in (("item", self._columns.item), ("proposal", self._columns.proposal))
-            if head and column in known.cells and not self._holds(self._own(row, head), known.cells[column])
+            for column, head in heads.items()
+            if head and column in known.cells and not self._holds(self._cell(row, head), known.cells[column])
         ]
         for column in changed:
-            hint = "; the answer goes into the column label" if column == "proposal" else ""
-            self._reading.refuse(
-                "changed-text", f"{place}: {item.item_id}: the cell {column} was edited{hint}"
-            )
+            hint = "" if column == "item" else "; the answer goes into the column label"
+            kind = row.typed.get(heads[column] or "")
+            told = f"became a {kind}" if kind else "was edited"
+            self._reading.refuse("changed-text", f"{place}: {item.item_id}: the cell {column} {told}{hint}")
         return not changed
 
     def _holds(self, cell: str, digest: str) -> bool:
         """Tell whether a cell still says what it said; an empty one says nothing that could be wrong."""
-        return (
-            not cell.strip()
-            or cell.endswith(spreadsheet.SHORTENED)
-            or sha256_text(spreadsheet.level(cell)) == digest
-        )
+        texts = (cell, spreadsheet.unguard(cell))
+        return not cell.strip() or any(sha256_text(spreadsheet.level(one)) == digest for one in texts)
 
     def _keep(self, one: Filled) -> None:
         before = self._answers.setdefault(one.item.sha256, one)
-        if before.text != one.text:
-            same = before.item.item_id == one.item.item_id
+        same = before.item.item_id == one.item.item_id
+        if before.text != one.text and self._several and not same:
+            self._reading.conflicts.setdefault(one.item.sha256, {before.text}).add(one.text)
+        elif before.text != one.text:
             about = "" if same else f" (equal bytes: {before.item.item_id})"
             self._reading.refuse(
                 "two-answers",
@@ -342,43 +415,14 @@ class _Reader:
             self._reading.filled[one.item.item_id] = one
 
 
-def read_folder(
-    dataset: Dataset, files: Mapping[str, bytes], stems: Mapping[str, str], place: object
-) -> Reading:
-    """Return the labels in a folder of ``<item>.txt``, text for text; accept-lists in their one form.
+def _shows(cell: str, text: str) -> bool:
+    """Tell whether a cell shows an item's text: whole, or where it ends in the mark as much as it holds."""
+    if spreadsheet.same_text(cell, text_cell(text)):
+        return True
+    begun = spreadsheet.level(cell.removesuffix(spreadsheet.SHORTENED))
+    return begun != spreadsheet.level(cell) and bool(begun) and spreadsheet.level(text).startswith(begun)
 
-    Args:
-        dataset: the dataset that was labelled.
-        files: file name → bytes.
-        stems: every stem under which an item's file may lie → the item's id.
-        place: the folder's name in a reason.
-    """
-    reading = Reading()
-    answers: dict[str, tuple[str, str]] = {}
-    for name, data in sorted(files.items()):
-        where = f"{place}/{name}"
-        item_id = stems.get(name.removesuffix(".txt")) if name.endswith(".txt") else None
-        if item_id is None:
-            reading.refuse("unknown-item", f"{where}: it is not the file of an item of {dataset.dataset_id}")
-            continue
-        item = dataset.by_id[item_id]
-        if not data:
-            reading.refuse("no-label", f"{where}: it is empty")
-            continue
-        text = data.decode("utf-8", "surrogateescape")
-        if any("\udc80" <= char <= "\udcff" for char in text):
-            reading.refuse("bad-encoding", f"{where}: it is not UTF-8")
-            continue
-        fault = malformed(text)
-        if fault:
-            reading.refuse("bad-label", f"{where}: the accept-list is malformed: {fault}")
-            continue
-        several = listed(text)
-        text = text if several is None else canonical(several)
-        if item_id in reading.filled:
-            reading.refuse("two-answers", f"{where}: {item_id} has another file here")
-        before, given = answers.setdefault(item.sha256, (item_id, text))
-        if given != text:
-            reading.refuse("two-answers", f"{where}: equal bytes have another answer: {before}")
-        reading.filled[item_id] = Filled(item, text, None, where)
-    return reading
+
+def _plain(number: str) -> str:
+    """Return a number's digits without the zeros that a spreadsheet drops: a key, not a value."""
+    return number.lstrip("+-0").replace(",", ".").rstrip("0.")

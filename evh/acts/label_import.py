@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts.filled_sheet import Reading, read, read_folder
+from evh.acts.adjudicated import Settlement, contradictions, misspelt, settle, sides_of
+from evh.acts.filled_folder import read_folder
+from evh.acts.filled_sheet import Reading, read
 from evh.acts.label_from_capture import Guideline
 from evh.errors import Refusal
 from evh.project import datasets, labels
 from evh.records import sheet_key
 from evh.records.labelset import LabelItem, LabelSet
-from evh.store import spreadsheet, strict
+from evh.store import spreadsheet, strict, workbook
 from evh.store.hashing import sha256, sha256_text
 from evh.store.names import check_id, item_stem, possible_stems
+from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from evh.acts.adjudicated import Side
     from evh.project.find import Project
     from evh.records.dataset import Dataset
     from evh.records.sheet_key import SheetKey
@@ -38,6 +43,7 @@ class Plan:
         n_empty: item rows without a label.
         n_comments: rows that are not items.
         warnings: what a person should know, a sentence each.
+        settlement: what an adjudicating set settles, or None.
     """
 
     label_set: LabelSet
@@ -47,6 +53,7 @@ class Plan:
     n_empty: int
     n_comments: int
     warnings: tuple[str, ...]
+    settlement: Settlement | None = None
 
 
 def plan(
@@ -60,23 +67,37 @@ def plan(
     guideline_path: Path | None = None,
     task: str | None = None,
     encoding: str | None = None,
+    adjudicates: Sequence[str] = (),
+    kind: str = "person",
+    with_judgements: bool = False,
+    no_key: bool = False,
+    as_typed: bool = False,
 ) -> Plan:
     """Return the set that a filled sheet or a folder of ``<item>.txt`` becomes.
 
     Args:
         project: the project.
         dataset_id: the dataset that was labelled.
-        source: the sheet (CSV), or the folder.
+        source: the sheet (CSV or a workbook), or the folder.
         name: the set's name.
         by: who labelled.
         key_path: the sheet's key; by default the one beside it, where there is one.
         guideline_path: what was labelled by; by default what the key holds.
         task: the set's task; by default the key's, else the dataset's.
         encoding: the sheet's, where it is neither UTF-8 nor marked.
+        adjudicates: the sets whose differences the sheet settles, ``<set>`` or ``<dataset>/<set>``; by
+            default those of the sheet's key. The new set takes over what they agree on.
+        kind: ``person``, or ``model`` for a tool that filled in the sheet: of equal bytes with different
+            answers it labels none, where a person is refused.
+        with_judgements: the caller reads the sheet's picks and scores too, and looks itself whether the set
+            is there.
+        no_key: read the sheet without a key, although one of these rows lies beside it.
+        as_typed: labels of a CSV file that look like dates or times are what was typed.
 
     Raises:
         Refusal: everything that is wrong with the rows at once, each with its row number; nothing filled; an
-            existing set; another guideline or dataset than the sheet's.
+            existing set; another sheet's key in the folder that knows these rows; another guideline, dataset or set of sets than the sheet's; a sheet to label again
+            that another person filled.
     """
     check_id(name, "label set")
     if not by.strip():
@@ -84,52 +105,111 @@ def plan(
             "no-name", "a person set says who labelled", why=["--by is empty"], next="add --by NAME"
         )
     dataset = datasets.read(project, dataset_id)
-    if labels.exists(project, dataset_id, name):
+    if not with_judgements and labels.exists(project, dataset_id, name):
         raise labels.already(f"{dataset_id}/{name}")
-    key = _key(source, key_path)
+    if no_key and key_path is not None:
+        raise Refusal(
+            "bad-options",
+            "a sheet has a key or none",
+            why=[f"--key {key_path}: it is named beside --no-key"],
+            next="leave out one of them",
+        )
+    key = None if no_key else _key(source, key_path)
+    if key is not None and key.judging and not with_judgements:
+        raise Refusal(
+            "other-sheet",
+            f"{source} is a sheet to judge",
+            why=[f"{source}: picks and scores can be filled in there, and label-import reads labels alone"],
+            next=f"evh sheet-import {shlex.quote(str(source))} --dataset-id {dataset_id} "
+            f"--by {shlex.quote(by)} --set {name}",
+        )
     if key is not None:
         _refuse_other_sheet(key, dataset_id, task, source)
+        _refuse_other_person(project, key, by, source)
+    parents = _parents(project, dataset_id, key, adjudicates, source)
     digest = None
     if source.is_dir():
         reading = read_folder(dataset, _files(source), _stems(dataset), source)
     else:
-        _refuse_format(source)
         data = strict.read_bytes(source)
         digest = sha256(data)
-        sheet = spreadsheet.read(data, source, encoding=encoding, needs=NEEDS)
-        reading = read(project, dataset, sheet, key, source)
+        if workbook.is_workbook(data):
+            sheet = workbook.read(data, source)
+        else:
+            refuse_format(source)
+            sheet = spreadsheet.read(data, source, encoding=encoding, needs=NEEDS)
+        reading = read(project, dataset, sheet, key, source, several=kind != "person", as_typed=as_typed)
+    if key is None and not no_key and not with_judgements and source.is_file():
+        _refuse_lost_key(dataset_id, reading, source)
+    if parents:
+        sides = sides_of(project, dataset, parents)
+        _refuse_contradictions(dataset_id, key, sides, source)
+        _refuse_misspelt(sides, reading)
     guideline = _guideline(guideline_path, key, reading, source)
     _refuse(reading, source)
-    rows = key.rows if key else {}
-    ids = [item.item_id for item in dataset.items if item.item_id in reading.filled]
+    settlement = None
+    texts = {
+        item.item_id: reading.filled[item.item_id].text
+        for item in dataset.items
+        if item.item_id in reading.filled and item.sha256 not in reading.conflicts
+    }
+    if parents:
+        settlement = settle(project, dataset, parents, texts)
+        texts = dict(settlement.texts)
+    settled = settlement.settled if settlement else {}
     made = LabelSet(
         dataset_id=dataset_id,
         set=name,
-        source={"kind": "person", "by": by},
-        items={
-            item_id: LabelItem(
-                sha256=reading.filled[item_id].item.sha256,
-                note=reading.filled[item_id].note,
-                slice=(rows[item_id].slice if item_id in rows else "selected") if key else None,
-                proposal=rows[item_id].proposal if item_id in rows else None,
-            )
-            for item_id in ids
-        },
+        source={"kind": kind, "by": by},
+        items={item_id: _label_item(dataset, item_id, reading, key, settled) for item_id in texts},
         labels_sha256="",
-        task=task if task is not None else key.task if key else dataset.task,
+        task=task
+        if task is not None
+        else key.task
+        if key
+        else settlement.task
+        if settlement
+        else dataset.task,
         created_at=project.stamp(),
-        n_items=len(ids),
+        n_items=len(texts),
         sheet_sha256=digest,
+        choices=reading.choices,
         selection=key.selection if key else None,
+        parents=settlement.parents if settlement else (),
+        relabel_of=key.relabel_of if key else None,
+        conflicts={sha: sorted(texts) for sha, texts in reading.conflicts.items()},
     )
+    warnings = [] if key or source.is_dir() else [_no_key(source)]
+    warnings += [*reading.warnings, *(settlement.warnings if settlement else ())]
+    if reading.conflicts:
+        n = plural(len(reading.conflicts), "text")
+        warnings.append(f"{n} of equal bytes got different answers: left unlabelled")
+    if settlement and settlement.n_open:
+        warnings.append(f"{plural(settlement.n_open, 'item')} on which the sets differ stay open")
     return Plan(
         label_set=made,
-        texts={item_id: reading.filled[item_id].text.encode() for item_id in ids},
+        texts={item_id: text.encode() for item_id, text in texts.items()},
         guideline=guideline,
         n_of=len(dataset.items),
         n_empty=reading.n_empty,
         n_comments=reading.n_comments,
-        warnings=(*([] if key or source.is_dir() else [_no_key(source)]), *reading.warnings),
+        warnings=tuple(warnings),
+        settlement=settlement,
+    )
+
+
+def _label_item(
+    dataset: Dataset, item_id: str, reading: Reading, key: SheetKey | None, settled: Mapping[str, str]
+) -> LabelItem:
+    """Return what the set records of one item: from the sheet where it was filled, else from the parents."""
+    filled = reading.filled.get(item_id)
+    row = key.rows.get(item_id) if key and filled else None
+    return LabelItem(
+        sha256=dataset.by_id[item_id].sha256,
+        note=filled.note if filled else None,
+        slice=(row.slice if row else "selected") if key and filled else None,
+        proposal=row.proposal if row else None,
+        settled=settled.get(item_id),
     )
 
 
@@ -145,6 +225,47 @@ def _key(source: Path, key_path: Path | None) -> SheetKey | None:
         beside = source.with_suffix(".key.json")
         path = beside if beside.is_file() else None
     return None if path is None else sheet_key.parse(strict.read_object(path), path)
+
+
+def _refuse_lost_key(dataset_id: str, reading: Reading, source: Path) -> None:
+    """Refuse a sheet that was renamed, so that its key is not found: what the key knows would be lost."""
+    found = []
+    for path in sorted(source.parent.glob("*.key.json")):
+        try:
+            key = sheet_key.parse(strict.read_object(path), path)
+        except Refusal:
+            continue  # another program's file, or a key that was cut: it can vouch for nothing
+        known = key.dataset_id == dataset_id and not key.judging
+        if known and reading.filled and all(item_id in key.rows for item_id in reading.filled):
+            found.append(path)
+    if found:
+        raise Refusal(
+            "other-key",
+            f"{source} has no key beside it, and a key that knows its rows lies there",
+            why=[f"{path}: it is the key of a sheet of these items" for path in found],
+            next=f"--key {shlex.quote(str(found[0]))}; or --no-key, where it is a sheet of its own",
+        )
+
+
+def _refuse_contradictions(
+    dataset_id: str, key: SheetKey | None, sides: Sequence[Side], source: Path
+) -> None:
+    """Refuse a key whose letters stand for other answers than its sets hold: it decides what is chosen."""
+    reasons = contradictions(sides, key.rows) if key else []
+    if reasons:
+        raise Refusal(
+            "other-key",
+            f"the key of {source} contradicts the sets that it adjudicates",
+            why=[f"{source}: {one}" for one in reasons],
+            next=f"restore the key; or make a new sheet: evh adjudicate --dataset-id {dataset_id} "
+            f"--sets {','.join(one.ref for one in sides)}",
+        )
+
+
+def _refuse_misspelt(sides: Sequence[Side], reading: Reading) -> None:
+    texts = {item_id: one.text for item_id, one in reading.filled.items()}
+    for item_id, told in misspelt(sides, texts).items():
+        reading.refuse("off-choices", f"{reading.filled[item_id].place}: {item_id}: {told}")
 
 
 def _no_key(source: Path) -> str:
@@ -170,13 +291,60 @@ def _refuse_other_sheet(key: SheetKey, dataset_id: str, task: str | None, source
         )
 
 
-def _refuse_format(source: Path) -> None:
-    if source.suffix.lower() in (".xlsx", ".xls", ".ods"):
+def _refuse_other_person(project: Project, key: SheetKey, by: str, source: Path) -> None:
+    """Refuse a sheet to label again that somebody else filled: it would not measure one person."""
+    if key.relabel_of is None:
+        return
+    before = labels.read(project, *labels.split_ref(key.relabel_of))
+    if before.by != by:
+        raise Refusal(
+            "other-person",
+            "a sheet to label again is filled by who labelled before",
+            why=[f"{source}: it labels {key.relabel_of} again, which is by {before.by!r}, not by {by!r}"],
+            next=f"--by {shlex.quote(before.by)}; another person's opinion is a sheet of --items all",
+        )
+
+
+def _parents(
+    project: Project, dataset_id: str, key: SheetKey | None, adjudicates: Sequence[str], source: Path
+) -> list[str]:
+    """Return the sets that the sheet adjudicates, as ``<dataset>/<set>``; none where it is another sheet."""
+    named = ["/".join(labels.split_ref(one, dataset_id=dataset_id)) for one in adjudicates]
+    told = [str(one["set"]) for one in key.adjudicates] if key else []
+    reasons = []
+    if named and source.is_file() and not told:
+        why = (
+            "it has no key, and its letters mean nothing without"
+            if key is None
+            else "its key is of another sheet"
+        )
+        reasons.append(f"{source}: {why}")
+    if named and told and set(named) != set(told):
+        reasons.append(f"{source}: it adjudicates {', '.join(told)}, not {', '.join(named)}")
+    for one in key.adjudicates if key else ():
+        ref = str(one["set"])
+        if not labels.exists(project, *labels.split_ref(ref)):
+            reasons.append(f"{source}: the set {ref} is not here any more")
+        elif labels.read(project, *labels.split_ref(ref)).labels_sha256 != one["labels_sha256"]:
+            reasons.append(f"{source}: the set {ref} is not the one that the sheet shows: its labels differ")
+    if reasons:
+        raise Refusal(
+            "other-sheet",
+            "the sheet does not adjudicate these sets",
+            why=reasons,
+            next=f"name its key with --key, or make a new sheet: evh adjudicate --dataset-id {dataset_id}",
+        )
+    return named or told
+
+
+def refuse_format(source: Path) -> None:
+    """Refuse a spreadsheet's own file that is neither CSV nor a workbook that evh reads."""
+    if source.suffix.lower() in (".xls", ".xlsb", ".xlsx", ".xlsm", ".ods", ".fods", ".numbers"):
         raise Refusal(
             "bad-format",
-            f"{source} is not CSV",
-            why=[f"{source}: only CSV is read now"],
-            next="save it as CSV UTF-8 from the spreadsheet, under the sheet's own name",
+            f"{source} is no workbook that evh reads",
+            why=[f"{source}: by its name it is a spreadsheet's file, by its bytes no .xlsx"],
+            next="save it from the spreadsheet as .xlsx, or as CSV UTF-8, under the sheet's own name",
         )
 
 

@@ -59,6 +59,63 @@ class Proposal:
     shown: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Relabelled:
+    """A person's set that is labelled again: ``<dataset>/<set>``, its task, and the items it labels here."""
+
+    ref: str
+    task: str
+    item_ids: tuple[str, ...]
+
+    def among(self, item_ids: Sequence[str]) -> list[str]:
+        """Return the items to label again: those named, or all; others are refused."""
+        strange = [key for key in item_ids if key not in self.item_ids]
+        if strange:
+            raise Refusal(
+                "unknown-item",
+                f"not every item named is labelled by {self.ref}",
+                why=[f"{self.ref}: it has no label for {key!r}" for key in strange],
+                next="leave --item out, or label those items first, without --relabel",
+            )
+        wanted = set(item_ids or self.item_ids)
+        return [key for key in self.item_ids if key in wanted]
+
+
+def relabelled(project: Project, dataset: Dataset, name: str, task: str | None) -> Relabelled:
+    """Return the set that one person labels again, with the items of the dataset that it labels.
+
+    Args:
+        project: the project.
+        dataset: the dataset.
+        name: ``<set>`` of the dataset, or ``<dataset>/<set>``.
+        task: the task asked for; None takes the set's.
+
+    Raises:
+        Refusal: no such set, one that no person made, one of another task, or one that labels nothing here.
+    """
+    label_set = labels.read(project, *labels.split_ref(name, dataset_id=dataset.dataset_id))
+    own = label_set.task
+    if not own and datasets.exists(project, label_set.dataset_id):
+        own = datasets.read(project, label_set.dataset_id).task
+    reasons = []
+    if label_set.kind != "person":
+        reasons.append(f"{label_set.ref}: its source is a {label_set.kind}; only a person is asked again")
+    if task is not None and task != own:
+        reasons.append(f"{label_set.ref}: its task is {own or '(none)'}, not {task}")
+    known = {item.sha256 for item in label_set.items.values()}
+    item_ids = tuple(item.item_id for item in dataset.items if item.sha256 in known)
+    if not item_ids:
+        reasons.append(f"{label_set.ref}: it labels no item of {dataset.dataset_id}")
+    if reasons:
+        raise Refusal(
+            "cannot-relabel",
+            f"{label_set.ref} cannot be labelled again",
+            why=reasons,
+            next=f"evh labels --dataset-id {dataset.dataset_id}",
+        )
+    return Relabelled(label_set.ref, own, item_ids)
+
+
 def decisions(project: Project, dataset_id: str, names: Sequence[str]) -> list[Decisions]:
     """Return the decisions of the arms named; without names, of production's recorded ones."""
     found = arms.of_dataset(project, dataset_id, names)
@@ -76,6 +133,7 @@ def select(
     sample: int | None,
     plus_random: int,
     seed: int,
+    again: Relabelled | None = None,
 ) -> Selection:
     """Return the items named, those that a rule describes, and a random draw over all items, united.
 
@@ -89,6 +147,8 @@ def select(
         sample: how many of those that the rule describes; None takes all.
         plus_random: how many to draw from all items, chosen already or not.
         seed: of the draws.
+        again: the set whose items are labelled again: then only those it labels are taken, the named ones
+            or all.
 
     Raises:
         Refusal: an item that is not there, or none to label.
@@ -102,17 +162,19 @@ def select(
             why=[f"{dataset.dataset_id}: there is no item {key!r}" for key in unknown],
             next=f"evh dataset-items --dataset-id {dataset.dataset_id}",
         )
-    if rule is None and not item_ids and not plus_random:
+    if again is not None:
+        rule = "relabel"
+    elif rule is None and not item_ids and not plus_random:
         rule = "unlabelled"
     draw = random.Random(seed)
-    matching = _matching(project, dataset, task, rule, asked)
+    matching = again.among(item_ids) if again else _matching(project, dataset, task, rule, asked)
     sampled = _drawn(draw, matching, sample)
     added = _drawn(draw, list(by_id), plus_random)
     # A sample of all items stands for the dataset as much as an added draw does.
     by_chance = frozenset(added) | (
         frozenset(sampled) if rule == "all" and sample is not None else frozenset()
     )
-    wanted = {*item_ids, *sampled, *added}
+    wanted = {*sampled, *added} if again else {*item_ids, *sampled, *added}
     if not wanted:
         raise Refusal(
             "no-items",

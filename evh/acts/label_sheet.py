@@ -6,26 +6,28 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evh.acts.label_selection import decisions, propose, select
+from evh.acts.label_selection import decisions, propose, relabelled, select
+from evh.acts.label_table import Table, dump, exists, free_head, refuse_suffix
+from evh.acts.reference_promote import read_item_ids
 from evh.acts.steps import free_sheet
 from evh.errors import Refusal
 from evh.project import datasets
 from evh.records import sheet_key
 from evh.records.answers import shown
 from evh.records.sheet_key import KeyRow, SheetKey
-from evh.store import atomic, spreadsheet, strict
+from evh.store import atomic, mangled, spreadsheet, strict
 from evh.store.hashing import sha256, sha256_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from evh.acts.label_selection import Decisions, Proposal, Selection
     from evh.project.find import Project
     from evh.records.dataset import Item
 
-GUIDELINE_ROW = "#guideline"
-RESERVED = ("item_id", "item_sha256", "item", "proposal", "label", "also right", "note")
+HIDE_SHARE = 0.33
+"""The share of proposals that stay hidden where nothing else is said: what anchoring is measured by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Plan:
         n_proposed: rows with a proposal.
         n_hidden: of those, the ones whose proposal only the key has.
         n_shortened: rows whose text did not fit a cell.
+        relabel_of: the set whose items are labelled again, or None.
     """
 
     sheet_path: Path
@@ -55,20 +58,26 @@ class Plan:
     n_proposed: int
     n_hidden: int
     n_shortened: int
+    relabel_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a sheet is made of; see the options of ``evh label-sheet``."""
+    """What a sheet is made of; see the options of ``evh label-sheet``.
+
+    ``hide_share`` None stands for `HIDE_SHARE` where something is proposed.
+    """
 
     items: str | None = None
     runs: tuple[str, ...] = ()
     item_ids: tuple[str, ...] = ()
+    items_from: Path | None = None
     sample: int | None = None
     plus_random: int = 0
     seed: int = 0
     propose: str | None = None
-    hide_share: float = 0.0
+    hide_share: float | None = None
+    relabel: str | None = None
     choices: tuple[str, ...] = ()
     guideline_path: Path | None = None
     task: str | None = None
@@ -80,35 +89,40 @@ def plan(project: Project, dataset_id: str, out: Path, options: Options) -> Plan
 
     Items are those named, those that ``options.items`` describes, or both; without either the unlabelled
     ones. ``plus_random`` draws from all items; the key marks those rows: they stand for the whole dataset.
+    ``relabel`` takes items of a person's set for the same person to label again: the sheet is blind to what
+    was answered before, and to every decision and proposal.
 
     Args:
         project: the project.
         dataset_id: the dataset.
-        out: the sheet's path, ``.csv``.
+        out: the sheet's path, ``.csv`` or ``.xlsx``.
         options: what goes into it.
 
     Raises:
         Refusal: no item to label; an item, arm or set that is not there; a file that is there already;
-            choices that a header cannot hold.
+            choices that a header cannot hold, or that a spreadsheet shows alike; a set to relabel that no
+            person made.
     """
     _refuse_options(out, options)
     dataset = datasets.read(project, dataset_id)
-    task = dataset.task if options.task is None else options.task
+    again = relabelled(project, dataset, options.relabel, options.task) if options.relabel else None
+    task = options.task if options.task is not None else again.task if again else dataset.task
+    blind = options.blind or again is not None
     asked = decisions(project, dataset_id, options.runs)
     chosen = select(
         project,
         dataset,
         task=task,
         rule=options.items,
-        item_ids=options.item_ids,
+        item_ids=_named(options),
         asked=asked,
         sample=options.sample,
         plus_random=options.plus_random,
         seed=options.seed,
+        again=again,
     )
-    guideline = _guideline(options.guideline_path)
     key_path = out.with_suffix(".key.json")
-    secret = _secret(key_path)
+    secret = secret_of(key_path)
     proposals = {}
     if options.propose is not None:
         proposals = propose(
@@ -116,7 +130,7 @@ def plan(project: Project, dataset_id: str, out: Path, options: Options) -> Plan
             dataset,
             options.propose,
             chosen.items,
-            hide_share=options.hide_share,
+            hide_share=HIDE_SHARE if options.hide_share is None else options.hide_share,
             secret=secret,
             seed=options.seed,
         )
@@ -132,34 +146,44 @@ def plan(project: Project, dataset_id: str, out: Path, options: Options) -> Plan
         task=task,
         seed=options.seed,
         choices=options.choices,
-        selection={**chosen.record, "blind": True} if options.blind else chosen.record,
-        guideline=guideline,
+        selection={**chosen.record, "blind": True} if blind else chosen.record,
+        guideline=guideline_of(options.guideline_path),
+        relabel_of=again.ref if again else None,
     )
-    columns = _columns(
-        chosen.items, [] if options.blind else asked, options.choices, proposed=options.propose is not None
+    columns = _columns(chosen.items, [] if blind else asked, proposed=options.propose is not None)
+    table = Table(
+        tuple(column.head for column in columns),
+        [
+            _row(item, cells[item.item_id], asked, proposals.get(item.item_id), columns)
+            for item in chosen.items
+        ],
+        options.choices,
+        key.guideline,
     )
-    rows = [_guideline_row(guideline, len(columns))] if guideline else []
-    rows += [
-        _row(item, cells[item.item_id], asked, proposals.get(item.item_id), columns) for item in chosen.items
-    ]
-    key_bytes = strict.dump_manifest(sheet_key.dump(key))
     return Plan(
         sheet_path=out,
         key_path=key_path,
-        sheet=spreadsheet.write_rows([column.head for column in columns], rows),
-        key=_new_key(key_path, key_bytes),
+        sheet=dump(out, table),
+        key=new_key(key_path, strict.dump_manifest(sheet_key.dump(key))),
         n_rows=len(chosen.items),
         n_of=len(dataset.items),
         n_random=len(chosen.random),
         n_proposed=len(proposals),
         n_hidden=sum(not one.shown for one in proposals.values()),
         n_shortened=sum(text.endswith(spreadsheet.SHORTENED) for text in cells.values()),
+        relabel_of=key.relabel_of,
     )
 
 
 def item_cell(data: bytes) -> str:
     """Return an item's text as its cell shows it: shortened where it does not fit."""
-    return spreadsheet.shorten(data.decode("utf-8", "replace"))
+    return text_cell(data.decode("utf-8", "replace"))
+
+
+def text_cell(text: str) -> str:
+    """Return any text as its cell shows it: shortened where it does not fit."""
+    # The two non-characters that no workbook can hold: a sheet shows them alike in either form.
+    return spreadsheet.shorten(text.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd"))
 
 
 def commit(plan: Plan) -> None:
@@ -181,23 +205,14 @@ class _Column:
     name: str
 
 
-def _columns(
-    chosen: Sequence[Item], asked: Sequence[Decisions], choices: Sequence[str], *, proposed: bool
-) -> list[_Column]:
+def _columns(chosen: Sequence[Item], asked: Sequence[Decisions], *, proposed: bool) -> list[_Column]:
     names = dict.fromkeys(name for item in chosen for name in item.fields)
-    made = [_Column(head, head, "") for head in RESERVED[:3]]
-    made += [_Column(_head(name), "field", name) for name in names]
+    made = [_Column(head, head, "") for head in ("item_id", "item_sha256", "item")]
+    made += [_Column(free_head(name), "field", name) for name in names]
     made += [_Column(f"decided: {one.name}", "arm", one.name) for one in asked]
     if proposed:
         made.append(_Column("proposal", "proposal", ""))
-    label = f"label ({spreadsheet.join_bars(choices)})" if choices else "label"
-    return [*made, _Column(label, "", ""), _Column("also right", "", ""), _Column("note", "", "")]
-
-
-def _head(field: str) -> str:
-    """Return a field's column head: its name, or ``field …`` where that would be read as our own column."""
-    plain = field.strip().casefold()
-    return f"field {field}" if plain in RESERVED or plain.startswith("label (") else field
+    return [*made, *(_Column(head, "", "") for head in ("label", "also right", "note"))]
 
 
 def _key_row(chosen: Selection, item: Item, text: str, proposal: Proposal | None) -> KeyRow:
@@ -240,51 +255,82 @@ def _proposal_cell(proposal: Proposal | None) -> str | None:
     return spreadsheet.shorten(shown(proposal.text)) if proposal and proposal.shown else None
 
 
-def _guideline_row(guideline: Mapping[str, Any], width: int) -> list[object]:
-    made: list[object] = [GUIDELINE_ROW, guideline["sha256"], spreadsheet.shorten(str(guideline["text"]))]
-    return made + [None] * (width - len(made))
-
-
 def _refuse_options(out: Path, options: Options) -> None:
-    reasons = []
-    if out.suffix.lower() == ".xlsx":
-        reasons.append(f"{out}: only .csv is written now; every spreadsheet opens it. .xlsx comes later")
-    elif out.suffix.lower() != ".csv":
-        reasons.append(f"{out}: the sheet's name ends in .csv")
+    reasons = refuse_suffix(out)
     if options.items == "disagree" and len(options.runs) < 2:
         reasons.append("--items disagree: name two arms or more: --runs A,B")
     if options.blind and options.propose is not None:
         reasons.append("--blind: it shows no proposal; --propose with --hide-share 1 keeps them in the key")
-    if options.hide_share and options.propose is None:
+    if options.hide_share is not None and options.propose is None:
         reasons.append("--hide-share: there is no proposal to hide without --propose")
-    if not 0 <= options.hide_share <= 1:
+    if options.hide_share is not None and not 0 <= options.hide_share <= 1:
         reasons.append(f"--hide-share {options.hide_share}: a share lies between 0 and 1")
+    reasons += _refuse_relabel(options)
     if options.plus_random < 0 or (options.sample is not None and options.sample < 1):
         reasons.append("--sample and --plus-random count items")
-    reasons += [
-        f"--choices: {choice!r} cannot stand in a header"
-        for choice in options.choices
-        if not choice or choice != choice.strip() or choice.endswith("\\") or "\n" in choice
-    ]
-    if len(set(options.choices)) != len(options.choices):
-        reasons.append("--choices: one stands twice")
+    reasons += refuse_choices(out, options.choices)
     if reasons:
         raise Refusal("bad-options", "no such sheet can be made", why=reasons, next="evh label-sheet --help")
     if out.exists():
         raise _exists(out)
 
 
+def _named(options: Options) -> tuple[str, ...]:
+    """Return the items named one by one and in a file; a file that names none is no wish for the default."""
+    if options.items_from is None:
+        return options.item_ids
+    listed = read_item_ids(options.items_from)
+    if not listed:
+        raise Refusal(
+            "no-items",
+            f"{options.items_from} lists no item",
+            why=[f"{options.items_from}: it has no line with an item id"],
+            next="write one item id a line",
+        )
+    return (*options.item_ids, *listed)
+
+
+def _refuse_relabel(options: Options) -> list[str]:
+    if options.relabel is None:
+        return []
+    clashing = {
+        "--items": options.items,
+        "--propose": options.propose,
+        "--plus-random": options.plus_random,
+        "--runs": options.runs,
+    }
+    return [
+        f"--relabel takes items of {options.relabel} and shows nothing beside them: without {name}"
+        for name, value in clashing.items()
+        if value
+    ]
+
+
+def refuse_choices(out: Path, choices: Sequence[str]) -> list[str]:
+    """Return why a sheet's header cannot hold these choices, or none of them can be told from another."""
+    reasons = [
+        f"--choices: {choice!r} cannot stand in a header"
+        for choice in choices
+        if not choice or choice != choice.strip() or choice.endswith("\\") or "\n" in choice
+    ]
+    if len(set(choices)) != len(choices):
+        reasons.append("--choices: one stands twice")
+    if out.suffix.lower() == ".csv":
+        for at, choice in enumerate(choices):
+            reasons += [
+                f"--choices: a spreadsheet shows {choice!r} and {other!r} of a CSV file alike; "
+                "in an .xlsx sheet they stay apart"
+                for other in mangled.alike(choice, choices[at + 1 :])
+            ]
+    return reasons
+
+
 def _exists(out: Path) -> Refusal:
-    return Refusal(
-        "existing-file",
-        f"{out} is there already",
-        why=[f"{out}: somebody may have filled it"],
-        next=f"choose another --out, such as {free_sheet(str(out.with_suffix('')))}, "
-        "or move the sheet and its key away",
-    )
+    return exists(out, free_sheet(str(out.with_suffix(""))))
 
 
-def _guideline(path: Path | None) -> dict[str, Any] | None:
+def guideline_of(path: Path | None) -> dict[str, Any] | None:
+    """Return a guideline as a key holds it, ``{text, sha256, suffix}``; None where there is none."""
     if path is None:
         return None
     data = strict.read_bytes(path)
@@ -292,14 +338,14 @@ def _guideline(path: Path | None) -> dict[str, Any] | None:
     return {"text": data.decode("utf-8"), "sha256": sha256(data), "suffix": path.suffix or ".txt"}
 
 
-def _secret(key_path: Path) -> str:
+def secret_of(key_path: Path) -> str:
     """Return the secret of the key that is there already, so that it makes the same sheet; else a new one."""
     if key_path.exists():
         return sheet_key.parse(strict.read_object(key_path), key_path).secret
     return secrets.token_hex(16)
 
 
-def _new_key(key_path: Path, data: bytes) -> bytes | None:
+def new_key(key_path: Path, data: bytes) -> bytes | None:
     """Return the key's bytes, or None where they are there; another sheet's key is never replaced."""
     if not key_path.exists():
         return data

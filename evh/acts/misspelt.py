@@ -9,6 +9,7 @@ import difflib
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from evh.acts import model_calls
 from evh.errors import Refusal
 from evh.project import configs
 from evh.records.config import Config
@@ -48,6 +49,8 @@ def refuse(project: Project, config: Config) -> None:
     place = project.show(configs.path_of(project, config.config_id))
     there = {name for name in KEYS if getattr(config, name) != Config.__dataclass_fields__[name].default}
     known = (*ALWAYS, *PARAMS.get(config.provider, ()))
+    if model_calls.is_model(project, config):
+        known = (*ALWAYS, *model_calls.OWN, *model_calls.SETTINGS)
     reasons = [f"{place}: {said}" for said in _near(config.extra, KEYS, there)]
     reasons += [
         f"{place}: params.{said}" for said in _near(config.params, known, config.params, plurals=False)

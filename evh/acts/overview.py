@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts import pick, steps
+from evh.acts.production import looked_at, production
+from evh.acts.runs import count_runs
 from evh.acts.sheet import Against, Sheet, build_sheet
 from evh.acts.sources import Sources
 from evh.project import baselines, captures, configs, runs
@@ -38,7 +40,7 @@ class ArmFigure:
 
 @dataclass(frozen=True, slots=True)
 class WrongLabel:
-    """How often the first arm was wrong where the label is ``label``, as views show it."""
+    """How often production was wrong where the label is ``label``, as views show it."""
 
     label: str
     n: int
@@ -47,7 +49,9 @@ class WrongLabel:
 
 @dataclass(frozen=True, slots=True)
 class WrongCount:
-    """Where the first arm was wrong: ``n`` of the ``of`` items that ``ref`` labels.
+    """Where production was wrong: ``n`` of the ``of`` items that ``ref`` labels and it decided.
+
+    ``failed`` more items are labelled, but production gave no answer: they are no errors and no decisions.
 
     ``by_label`` splits the count by what the right answer is, the label that most of the errors have first.
     A set made from the arm's own decisions is left out, and a reference set promoted from a set that is
@@ -60,11 +64,12 @@ class WrongCount:
     n: int
     of: int
     by_label: tuple[WrongLabel, ...]
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetLine:
-    """One dataset: its size, what labels it, its arms' figures, and where its first arm was wrong."""
+    """One dataset: its size, what labels it, its arms' figures, and where production was wrong."""
 
     dataset_id: str
     n_items: int
@@ -91,7 +96,8 @@ class CaptureLine:
 class Overview:
     """A project in one screen.
 
-    ``label_sets`` counts sets by source kind, ``reference_sets`` by tier. ``waiting`` counts picks by target
+    ``label_sets`` counts sets by source kind, ``reference_sets`` by tier. ``n_scorings`` is how often runs were
+    scored against a set or by a judge. ``waiting`` counts picks by target
     (the empty text for none yet). ``next`` are command lines, the most useful first.
     """
 
@@ -102,6 +108,7 @@ class Overview:
     reference_sets: Mapping[str, int]
     n_configs: int
     n_runs: int
+    n_scorings: int
     n_baselines: int
     unfinished: tuple[str, ...]
     waiting: Mapping[str, int]
@@ -132,6 +139,7 @@ def overview(project: Project) -> Overview:
     report = pick.report(project, sources=sources)
     waiting = {group.target or "": len(group.picks) for group in report.groups}
     notes = sources.notes()
+    counted = count_runs(sources.runs)
     return Overview(
         name=project.name,
         datasets=tuple(lines),
@@ -139,7 +147,8 @@ def overview(project: Project) -> Overview:
         label_sets=dict(sorted(Counter(one.kind for one in sources.sets.values()).items())),
         reference_sets=dict(sorted(Counter(one.tier for one in sources.references.values()).items())),
         n_configs=len(all_configs),
-        n_runs=len(sources.runs),
+        n_runs=counted.runs,
+        n_scorings=counted.scorings,
         n_baselines=len(all_baselines),
         unfinished=unfinished,
         waiting=waiting,
@@ -205,9 +214,9 @@ def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
 
 
 def _wrong(sheet: Sheet, sources: Sources) -> tuple[WrongCount, ...]:
-    if not sheet.arms:
+    first = production(sheet)
+    if first is None:
         return ()
-    first = sheet.arms[0]
     left_out = {one.ref for one in sheet.labels if sources.made_from(first.run, one.ref)}
     listed = {column.ref for column in sheet.labels}
     for column in sheet.labels:
@@ -218,16 +227,17 @@ def _wrong(sheet: Sheet, sources: Sources) -> tuple[WrongCount, ...]:
     for at, column in enumerate(sheet.labels):
         if not column.same_task or not column.n or column.ref in left_out:
             continue
-        of = Counter(shown(text) for row in sheet.rows if (text := row.labels[at]) is not None)
-        n = Counter(
-            shown(text)
-            for row in sheet.rows
-            if column.ref in row.signals.wrong and (text := row.labels[at]) is not None
-        )
+        looked = looked_at(sheet, at)
+        of = Counter(shown(row.labels[at] or "") for row in looked.decided)
+        n = Counter(shown(row.labels[at] or "") for row in looked.wrong)
         by_label = tuple(
             WrongLabel(label, n[label], of[label]) for label in sorted(of, key=lambda one: (-n[one], one))
         )
-        made.append(WrongCount(first.name, first.recorded, column.ref, n.total(), of.total(), by_label))
+        made.append(
+            WrongCount(
+                first.name, first.recorded, column.ref, n.total(), of.total(), by_label, failed=looked.failed
+            )
+        )
     return tuple(made)
 
 
@@ -252,10 +262,11 @@ def _next(
         name = place.rsplit("/", 1)[-1].rsplit("_", 1)[0]
         made.append(f"evh run --config {shlex.quote(name)} --resume")
     split = {one.parent for one in all_captures}
+    replayed = {str(one.params["capture"]) for one in sources.runs if one.params.get("capture")}
     made += [
         f"evh dataset-from-capture --capture {one.capture_id} --dataset-id {one.capture_id}"
         for one in capture_lines
-        if not one.datasets and one.capture_id not in split
+        if not one.datasets and one.capture_id not in split | replayed
     ]
     here = {one.capture_id for one in all_captures}
     for line in lines:
@@ -291,12 +302,40 @@ def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[st
     # Labels of every item, or of a dataset whose versions are made on purpose, are worth a reference.
     if best and not line.references and (line.governed or covered[best] == line.n_items):
         made.append(steps.promote(name, [best]))
-    worst = max(line.wrong, key=lambda one: one.n, default=None)
-    if worst is not None and worst.n:
+    judged_by = _judged_by(line, sources)
+    if judged_by:
         made.append(
-            f"evh inspect --sheet --dataset-id {name} --wrong-against {worst.ref.removeprefix('labels/')}"
+            f"evh inspect --sheet --dataset-id {name} --wrong-against {judged_by.removeprefix('labels/')}"
         )
     return made
+
+
+def _judged_by(line: DatasetLine, sources: Sources) -> str | None:
+    """Return the set whose word on production's errors weighs most, of those by which it has any.
+
+    A reference, or the set that one was promoted from; then a set that settles others, a person's, a rule's.
+    What a model or an arm said is no such word.
+    """
+    arms = [run for run in sources.runs if run.dataset_id == line.dataset_id]
+    promoted = {f"labels/{ref}" for one in line.references for ref in sources.references[one].label_refs}
+
+    def weight(one: WrongCount) -> tuple[bool, bool, bool, int]:
+        held = sources.sets.get(one.ref.removeprefix("labels/"))
+        return (
+            held is not None and one.ref not in promoted,
+            held is not None and not held.parents,
+            held is not None and held.kind != "person",
+            -one.n,
+        )
+
+    def says(one: WrongCount) -> bool:
+        held = sources.sets.get(one.ref.removeprefix("labels/"))
+        if held is None or held.kind == "person":
+            return True
+        return held.kind == "rule" and not any(sources.made_from(run, one.ref) for run in arms)
+
+    counted = sorted((one for one in line.wrong if one.n), key=weight)
+    return next((one.ref for one in counted if says(one)), None)
 
 
 def _by_coverage(line: DatasetLine, sources: Sources) -> dict[str, int]:

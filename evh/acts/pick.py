@@ -11,6 +11,7 @@ from evh.project import datasets, picks
 from evh.project.shelf import missing
 from evh.records.pick import Pick
 from evh.store.names import bad_id
+from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,10 +67,16 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What waits for one dataset; ``target`` is None for picks that name none yet."""
+    """What waits for one dataset; ``target`` is None for picks that name none yet.
+
+    ``newest`` is the last version of the target, itself where it has none; ``n_taken`` counts the picks that
+    versions took for the target already: another version of the target itself would be without them.
+    """
 
     target: str | None
     picks: tuple[Waiting, ...]
+    newest: str | None = None
+    n_taken: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +132,8 @@ def plan(project: Project, dataset_id: str, item_ids: Sequence[str], change: Cha
         raise Refusal(code, "nothing was picked", why=reasons, next=next_step)
     state = picks.read_state(project)
     lines = _lines(project, dataset, wanted, change, state)
-    return Plan(dataset_id, change, lines, (*_replaced(lines, state), *_warnings(project, lines)))
+    notes = (*_replaced(lines, state), *_taken(project, lines), *_warnings(project, lines))
+    return Plan(dataset_id, change, lines, notes)
 
 
 def commit(project: Project, plan: Plan) -> Result:
@@ -165,20 +173,45 @@ def report(
     if target is not None and target not in sources.datasets and target not in named:
         raise missing("dataset", target, {*sources.datasets, *named}, next="evh picks")
     shown = _with_parents(target, sources.datasets) if target is not None else None
-    used = _used(sources)
+    used = picks.taken_by(sources.datasets.values())
+    held = {item.sha256 for item in sources.datasets[target].items} if target in sources.datasets else set()
     groups: dict[str | None, list[Waiting]] = {}
     for pick in alive:
         if any(pick.tags.get(key) != value for key, value in (tags or {}).items()):
             continue
-        taken = {str(one.get("for")) for one in pick.used} | used.get(pick.key, set())
-        waiting = Waiting(pick, _labels_of(pick.sha256, sources), tuple(sorted(taken)))
+        taken = {str(one.get("for")) for one in pick.used} | set(used.get(pick.key, {}))
+        waiting = Waiting(pick, labels_of(pick.sha256, sources), tuple(sorted(taken)))
         if not pick.targets and not taken and shown is None:
             groups.setdefault(None, []).append(waiting)
         for name in pick.targets:
-            if name not in taken and (shown is None or name in shown):
+            came_already = name != target and pick.sha256 in held  # a version between took these bytes
+            if name not in taken and (shown is None or (name in shown and not came_already)):
                 groups.setdefault(name, []).append(waiting)
     order = sorted(groups, key=lambda name: (name is None, name or ""))
-    return Report(tuple(Group(name, tuple(groups[name])) for name in order), tuple(sources.notes()))
+    made = []
+    for name in order:
+        newest = newest_version(sources.datasets, name) if name in sources.datasets else None
+        n_taken = sum(name in versions for versions in used.values())
+        made.append(Group(name, tuple(groups[name]), newest, n_taken))
+    notes = [
+        f"{group.newest} is a version of {group.target}"
+        + (f", and versions took {plural(group.n_taken, 'pick')} for it" if group.n_taken else "")
+        + f": another version of {group.target} itself would be without what they have"
+        for group in made
+        if group.newest not in (None, group.target)
+    ]
+    return Report(tuple(made), (*notes, *sources.notes()))
+
+
+def newest_version(known: Mapping[str, Dataset], dataset_id: str) -> str:
+    """Return the last of a dataset's versions, a version's version among them; itself where it has none."""
+    at, seen = dataset_id, {dataset_id}
+    while True:
+        made = [one for one in known.values() if one.parent == at and one.dataset_id not in seen]
+        if not made:
+            return at
+        at = max(made, key=lambda one: (one.created_at, one.dataset_id)).dataset_id
+        seen.add(at)
 
 
 def _lines(
@@ -237,6 +270,18 @@ def _replaced(lines: Sequence[Pick], state: Mapping[tuple[str, str], Pick]) -> l
     return made
 
 
+def _taken(project: Project, lines: Sequence[Pick]) -> list[str]:
+    """Return a sentence for each pick that a version took already: it does not wait for that target again."""
+    took = picks.taken(project)
+    return [
+        f"{line.item_id}: {version} took it for {target} already; it does not wait for {target} again"
+        for line in lines
+        if line.op != "drop"
+        for target, version in took.get(line.key, {}).items()
+        if target in line.targets
+    ]
+
+
 def _warnings(project: Project, lines: Sequence[Pick]) -> list[str]:
     made = []
     for name in dict.fromkeys(target for line in lines for target in line.targets):
@@ -263,18 +308,8 @@ def _with_parents(name: str, known: Mapping[str, Dataset]) -> set[str]:
     return made
 
 
-def _used(sources: Sources) -> dict[tuple[str, str], set[str]]:
-    """Return, by the key of a pick, the datasets whose next version has an item that names it."""
-    made: dict[tuple[str, str], set[str]] = {}
-    for dataset in sources.datasets.values():
-        for item in dataset.items:
-            if item.lineage.get("pick") and dataset.parent:
-                key = str(item.lineage.get("dataset")), str(item.lineage.get("item_id"))
-                made.setdefault(key, set()).add(dataset.parent)
-    return made
-
-
-def _labels_of(sha256: str, sources: Sources) -> dict[str, tuple[str, ...]]:
+def labels_of(sha256: str, sources: Sources) -> dict[str, tuple[str, ...]]:
+    """Return the sets that label some bytes, by source: kind → ``<dataset>/<set>``; empty for none yet."""
     made: dict[str, list[str]] = {}
     for one in sources.sets.values():
         if sha256 in sources.labelled(one):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts.adjudicated import guidelines_differ, one_answer_each
 from evh.errors import Refusal
 from evh.project import datasets, labels, references
 from evh.records.answers import answers, same_answers, shown
@@ -69,13 +70,14 @@ def plan(
         label_refs: the sets: ``<set>`` of this dataset, or ``<dataset>/<set>``.
         tier: ``gold`` or ``silver``: the promoter's decision, whatever the labels' source.
         reason: why these labels are promoted.
-        item_ids: the items; by default every item that one of the sets labels.
+        item_ids: the items; None takes every item that one of the sets labels.
         name: the reference's name; the dataset's id by default.
         by: who promotes.
 
     Raises:
-        Refusal: no reason; a set, item or label that is not there; two sets that answer one item differently;
-            an existing name; changed bytes; sets of two tasks.
+        Refusal: no reason; a set, item or label that is not there, or no item at all; two sets that answer
+            one item differently, or one that answers equal bytes differently; an existing name; changed
+            bytes; sets of two tasks.
     """
     name = check_id(dataset_id if name is None else name, "reference set")
     if tier not in TIERS:
@@ -86,6 +88,13 @@ def plan(
             "a promotion says why",
             why=["--reason is empty"],
             next='add --reason "why these labels are what we measure against"',
+        )
+    if item_ids is not None and not item_ids:
+        raise Refusal(
+            "no-items",
+            "a promotion of chosen items names at least one",
+            why=["the file of items is empty"],
+            next="name items in it, one id a line, or leave --items-from out to promote every label",
         )
     dataset = datasets.read(project, dataset_id)
     if references.path_of(project, tier, name).exists():
@@ -113,7 +122,8 @@ def plan(
         promoted_by=by,
         items={item.item_id: item.sha256 for item in chosen},
     )
-    return Plan(made, texts, len(dataset.items), _warnings(texts))
+    differ = guidelines_differ([one.label_set for one in sources])
+    return Plan(made, texts, len(dataset.items), (*differ, *_warnings(texts)))
 
 
 def commit(project: Project, plan: Plan) -> Reference:
@@ -123,7 +133,8 @@ def commit(project: Project, plan: Plan) -> Reference:
 
 def read_item_ids(path: Path) -> list[str]:
     """Return the item ids in a file, one a line; blank lines are passed over."""
-    return [line for line in strict.decode(strict.read_bytes(path), path).splitlines() if line.strip()]
+    text = strict.decode(strict.read_bytes(path), path)
+    return [line.removesuffix("\r") for line in text.split("\n") if line.strip()]
 
 
 def _refs(label_refs: Sequence[str], dataset_id: str) -> list[str]:
@@ -135,6 +146,8 @@ def _source(project: Project, ref: str) -> _Source:
     label_set = labels.read(project, *labels.split_ref(ref))
     raw = labels.raw_texts(project, label_set)
     labels.check_digest(label_set, raw)
+    place = f"labels/{label_set.ref}"
+    one_answer_each(label_set, {key: strict.decode(data, f"{place}: {key}") for key, data in raw.items()})
     return _Source(label_set, {item.sha256: raw[key] for key, item in label_set.items.items() if key in raw})
 
 
@@ -211,7 +224,8 @@ def _texts(dataset: Dataset, sources: Sequence[_Source], chosen: Sequence[Item])
             "sets-differ",
             f"the sets answer {plural(len(reasons), 'item')} differently",
             why=reasons,
-            next=f"settle them in one new set (evh label-sheet --dataset-id {dataset.dataset_id} --item …), "
+            next=f"settle them (evh adjudicate --dataset-id {dataset.dataset_id} --sets "
+            f"{','.join(one.label_set.ref for one in sources)} --out differ.csv), "
             "or name the items that agree with --item",
         )
     return made
@@ -235,6 +249,8 @@ def _caveat(sources: Sequence[_Source]) -> str:
                 f"{label_set.ref}: it leaves {plural(len(label_set.conflicts), 'text')} of differing answers "
                 "unlabelled."
             )
+    if guidelines_differ([one.label_set for one in sources]):
+        made.append("Its sets were made by different guidelines.")
     return " ".join(made)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import scoring, steps
+from evh.acts import run_totals, scoring, steps
 from evh.acts.run import Done, Failed
 from evh.acts.run_plan import default_targets, read_target
 from evh.adapters import loader
@@ -64,7 +64,7 @@ def plan(
     Args:
         project: the project.
         run_ids: the runs; those that were scored again stand for the run that holds their outputs.
-        dataset_id: in place of ``run_ids``: the latest run of every arm on this dataset.
+        dataset_id: in place of ``run_ids``: the latest run of every arm on this dataset, with its repeats.
         labels_ref: ``<dataset>/<set>`` to score against.
         reference: in place of ``labels_ref``: ``<tier>/<name>``. With neither, each run is scored against
             what its config names, else against what it was scored against.
@@ -200,7 +200,9 @@ def _chosen(
 ) -> list[Run]:
     if dataset_id:
         datasets.read(project, dataset_id)
-        found = [arm.run for arm in arms.of_dataset(project, dataset_id)]
+        everything = runs.read_all(project, [])
+        latest = arms.of_dataset(project, dataset_id, all_runs=everything)
+        found = [one.run for arm in latest for one in arms.repeats(arm, everything)]
         if not found:
             raise Refusal(
                 "no-runs",
@@ -285,6 +287,7 @@ def _scored_run(project: Project, job: Job, scored: scoring.Scored) -> Run:
         extra={
             **({"fitted_on": list(job.fitted_on)} if job.fitted_on else {}),
             "n_scored": scored.n_scored,
+            **{key: run.extra[key] for key in run_totals.KEYS if key in run.extra},
             **({"problems": list(scored.problems)} if scored.problems else {}),
         },
     )

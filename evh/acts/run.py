@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evh.acts import scoring
+from evh.acts import run_totals, scoring
+from evh.acts.run_asking import Asking
+from evh.acts.run_budget import Budget, Progress
+from evh.acts.run_keep import Keeper
 from evh.acts.run_plan import Plan, plan, settings_of
-from evh.acts.scoring import EXTRA, OUTPUT_SHA
-from evh.adapters.providers import priced
 from evh.project import datasets, fingerprint, runs
-from evh.records.run import Prediction, Run
-from evh.store import atomic, parquet
+from evh.records.run import Run
 from evh.store.locks import held
 from evh.store.names import item_stems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable
 
+    from evh.acts.run_keep import Answer
     from evh.project.find import Project
-    from evh.records.dataset import Item
+    from evh.records.run import Prediction
 
-__all__ = ["Done", "Failed", "Plan", "commit", "plan"]
+__all__ = ["Done", "Failed", "Plan", "Progress", "Unfinished", "commit", "plan"]
 
-FLUSH_S = 1.0
-"""At most this much of what was answered can be lost to a power cut; a kill loses nothing."""
+NOT_ASKED = "not asked: the run was ended by --finish before it was its turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,38 +38,72 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A run that has not every answer yet. What it has is kept, and ``--resume`` goes on.
+
+    Attributes:
+        run: the run as it began.
+        n_done: its items that are answered, or have failed for good.
+        reason: why it stopped before every item was asked; None where every item was asked.
+        failed: the items whose failure may pass; they are asked again.
+        cost_usd: what it has cost by now; None where that is not known.
+    """
+
+    run: Run
+    n_done: int
+    reason: str | None
+    failed: tuple[Failed, ...]
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
-    """What a command ran: its runs, the items that failed, and what a person should know."""
+    """What a command ran: its runs, the items that failed, and what a person should know.
+
+    ``unfinished`` is the run that could not be finished, after which no further one was begun.
+    """
 
     runs: tuple[Run, ...]
     failed: tuple[Failed, ...] = ()
     notes: tuple[str, ...] = ()
+    unfinished: Unfinished | None = None
 
 
-def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None] | None = None) -> Done:
-    """Run what was planned and return the finished runs.
+def commit(project: Project, plan: Plan, *, progress: Callable[[Progress], None] | None = None) -> Done:
+    """Run what was planned and return the finished runs, and the one that could not be finished.
 
     Args:
         project: the project.
         plan: from `plan`.
-        progress: called with (items done, items) as answers come in.
+        progress: told where a run stands, at most twenty times a second and at its end.
 
     Raises:
         Refusal: the adapter's warm-up fails, the disk is full, another process holds the run. What was
-            answered until then is kept, and ``--resume`` goes on from there.
+            answered until then is kept, and ``--resume`` goes on from there; so it is after a
+            KeyboardInterrupt.
     """
     made: list[Run] = []
     failed: list[Failed] = []
     notes = list(plan.notes)
+    budget = Budget(plan.max_cost if plan.provider.timed else None)
     group = plan.resumed.repeat_group if plan.resumed else None
     for number in range(plan.first, plan.of + 1):
         run = plan.resumed if plan.resumed and not made else _begin(project, plan, number, group)
         group = run.repeat_group
-        finished, rows, problems = _run(project, plan, run, progress)
-        made.append(finished)
-        failed += [Failed(finished.run_id, row.item_id, row.error) for row in rows if row.error is not None]
-        notes += [f"{finished.run_id}: {problem}" for problem in problems]
+        ended = _run(project, plan, run, budget, number=number, progress=progress)
+        if isinstance(ended, Unfinished):
+            return Done(tuple(made), tuple(failed), tuple(notes), ended)
+        made.append(ended.run)
+        failed += [Failed(run.run_id, row.item_id, row.error) for row in ended.rows if row.error is not None]
+        notes += [f"{run.run_id}: {problem}" for problem in ended.problems]
     return Done(tuple(made), tuple(failed), tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    run: Run
+    rows: tuple[Prediction, ...]
+    problems: tuple[str, ...]
 
 
 def _begin(project: Project, plan: Plan, number: int, group: str | None) -> Run:
@@ -82,7 +115,7 @@ def _begin(project: Project, plan: Plan, number: int, group: str | None) -> Run:
         folder=plan.folder,
         created_at=project.stamp(),
         adapter=plan.adapter.name,
-        params=settings_of(plan),
+        params=settings_of(plan, number),
         n_items=len(plan.items),
         primary_metric=plan.adapter.primary_metric,
         metric_kinds=plan.adapter.metric_kinds,
@@ -97,6 +130,7 @@ def _begin(project: Project, plan: Plan, number: int, group: str | None) -> Run:
         repeat_group=(group or run_id) if plan.of > 1 else None,
         extra={
             **({"fitted_on": list(plan.config.fitted_on)} if plan.config.fitted_on else {}),
+            **({"floor": True} if plan.config.floor else {}),
             **({"limit": plan.limit} if plan.limit is not None else {}),
         },
     )
@@ -105,99 +139,128 @@ def _begin(project: Project, plan: Plan, number: int, group: str | None) -> Run:
 
 
 def _run(
-    project: Project, plan: Plan, run: Run, progress: Callable[[int, int], None] | None
-) -> tuple[Run, tuple[Prediction, ...], tuple[str, ...]]:
+    project: Project,
+    plan: Plan,
+    run: Run,
+    budget: Budget,
+    *,
+    number: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> _Ended | Unfinished:
     with held(project.locks, runs.rows_path(project, run), wait_s=0):
-        warmup_ms = _warm_up(plan)
+        warmup_ms = None if plan.finish else _warm_up(plan)
         data = datasets.texts(project, plan.dataset, list(plan.items))
-        keeper = _Keeper(project, plan, run)
-        for item, found in _answers(plan, keeper.waiting, data):
-            keeper.keep(item, found)
-            if progress:
-                progress(len(keeper.rows), len(plan.items))
-        keeper.flush()
-        rows = [keeper.rows[item.item_id] for item in plan.items]
-        scored = scoring.score(
-            plan.adapter,
-            rows,
-            keeper.outputs,
-            plan.target,
-            place=plan.dataset.dataset_id,
-            sources=data if plan.adapter.reads_source else None,
+        reason = None
+        with Keeper(project, plan, run) as keeper:
+            if plan.finish:
+                keeper.give_up(NOT_ASKED)
+            else:
+                meter = _Meter(plan, keeper, budget, progress)
+                asking = Asking(plan, data, budget, keeper.keep, number=number, idle=meter.idle)
+                for one in asking.answers(keeper.waiting):
+                    meter.saw(one.answer, told=keeper.settle(one.item, one.answer))
+                reason = asking.stopped
+                keeper.flush()
+                meter.tell()
+        if len(keeper.rows) < len(plan.items):
+            failures = tuple(
+                Failed(run.run_id, row.item_id, row.error or "") for row in keeper.passing.values()
+            )
+            cost = run_totals.totals(tuple(keeper.rows.values())).cost_usd
+            return Unfinished(run, len(keeper.rows), reason, failures, cost)
+        return _finish(project, plan, run, keeper, data, warmup_ms=warmup_ms)
+
+
+def _finish(
+    project: Project,
+    plan: Plan,
+    run: Run,
+    keeper: Keeper,
+    data: dict[str, bytes],
+    *,
+    warmup_ms: float | None,
+) -> _Ended:
+    rows = [keeper.rows[item.item_id] for item in plan.items]
+    scored = scoring.score(
+        plan.adapter,
+        rows,
+        {row.item_id: row.output for row in rows if row.output is not None},
+        plan.target,
+        place=plan.dataset.dataset_id,
+        sources=data if plan.adapter.reads_source else None,
+    )
+    seen = run_totals.observed(scored.rows)
+    finished = runs.finish(
+        project,
+        replace(
+            run,
+            n_errors=scored.n_errors,
+            scores=scored.scores,
+            warmup_ms=warmup_ms,
+            extra={
+                **{key: value for key, value in run.extra.items() if key != "repeat"},
+                "n_scored": scored.n_scored,
+                **run_totals.totals(scored.rows).record(),
+                **({run_totals.OBSERVED: seen} if seen else {}),
+                **({"problems": list(scored.problems)} if scored.problems else {}),
+            },
+        ),
+        scored.rows,
+        item_stems([item.item_id for item in plan.dataset.items]),
+        kept=keeper.written,
+    )
+    return _Ended(finished, scored.rows, scored.problems)
+
+
+class _Meter:
+    """Tells where a run stands, after each flush: what is counted as done is on the disk."""
+
+    def __init__(
+        self, plan: Plan, keeper: Keeper, budget: Budget, progress: Callable[[Progress], None] | None
+    ) -> None:
+        self._plan, self._keeper, self._budget, self._progress = plan, keeper, budget, progress
+        self._began = time.monotonic()
+        self._before = keeper.settled
+        self._failed = self._answers = 0
+        self._tokens = 0.0
+        costs = [row.cost_usd for row in keeper.rows.values() if row.cost_usd is not None]
+        self._cost = sum(costs) if costs else None
+        budget.had(costs)
+
+    def saw(self, answer: Answer, *, told: bool) -> None:
+        """Count an answer; ``told`` says that it is flushed."""
+        row = answer.row
+        self._answers += 1
+        self._failed += row.error is not None
+        self._tokens += (row.tokens_in or 0) + (row.tokens_out or 0)
+        if row.cost_usd is not None:
+            self._cost = (self._cost or 0.0) + row.cost_usd
+        if told:
+            self.tell()
+
+    def idle(self) -> None:
+        """Flush what has come while no more comes."""
+        if self._keeper.flush():
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell where the run stands."""
+        if self._progress is None:
+            return
+        taken = max(time.monotonic() - self._began, 1e-9)
+        done, of = self._keeper.settled, len(self._plan.items)
+        rate = (done - self._before) / taken
+        self._progress(
+            Progress(
+                done=done,
+                of=of,
+                failed=self._failed,
+                per_s=self._answers / taken,
+                tokens=int(self._tokens),
+                cost_usd=self._cost,
+                left_s=(of - done) / rate if rate > 0 else None,
+            )
         )
-        final = scored.rows
-        if len(final) > parquet.ROWS_AS_TEXT:
-            final = tuple(replace(row, output=keeper.outputs.get(row.item_id)) for row in final)
-        finished = runs.finish(
-            project,
-            replace(
-                run,
-                n_errors=scored.n_errors,
-                scores=scored.scores,
-                warmup_ms=warmup_ms,
-                extra={
-                    **{key: value for key, value in run.extra.items() if key != "repeat"},
-                    "n_scored": scored.n_scored,
-                    **({"problems": list(scored.problems)} if scored.problems else {}),
-                },
-            ),
-            final,
-        )
-    return finished, final, scored.problems
-
-
-class _Keeper:
-    """Keeps each answer of one run as it comes, and knows what an earlier attempt kept.
-
-    An answer is kept by two writes: its output's file, then its row, which names the file's hash. A row
-    whose file is not that one is no answer, and the item is asked again.
-    """
-
-    def __init__(self, project: Project, plan: Plan, run: Run) -> None:
-        self._project = project
-        self._run = run
-        self._stems = item_stems([item.item_id for item in plan.dataset.items])
-        self._unflushed: list[Path] = []
-        self._flushed_at = time.monotonic()
-        self.rows: dict[str, Prediction] = {}
-        self.outputs: dict[str, str] = {}
-        for row in runs.running_rows(project, run):
-            sha = row.hidden.get(OUTPUT_SHA)
-            data = runs.kept_output(project, run, row.item_id) if sha else None
-            text = data.decode("utf-8", "replace") if data is not None else None
-            if text is not None and scoring.output_sha(text) == sha:
-                self.rows[row.item_id], self.outputs[row.item_id] = row, text
-        self.waiting = [item for item in plan.items if item.item_id not in self.rows]
-
-    def keep(self, item: Item, found: _Answer) -> None:
-        """Keep one answer: on the disk's way at once, flushed within `FLUSH_S`."""
-        row = found.row
-        if found.output is not None:
-            text = found.output
-            path = runs.keep_output(self._project, self._run, self._stems[item.item_id], text.encode())
-            self._unflushed.append(path)
-            self.outputs[item.item_id] = text
-            row = replace(row, hidden={**row.hidden, OUTPUT_SHA: scoring.output_sha(text)})
-        self.rows[item.item_id] = row
-        runs.keep_rows(self._project, self._run, [row])
-        if time.monotonic() - self._flushed_at >= FLUSH_S:
-            self.flush()
-
-    def flush(self) -> None:
-        """Flush the outputs, then the rows that name them."""
-        if self._unflushed:
-            atomic.flush_files(self._unflushed)
-        rows = runs.rows_path(self._project, self._run)
-        if rows.exists():
-            atomic.flush_files([rows])
-        self._unflushed = []
-        self._flushed_at = time.monotonic()
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    row: Prediction
-    output: str | None
 
 
 def _warm_up(plan: Plan) -> float | None:
@@ -205,59 +268,4 @@ def _warm_up(plan: Plan) -> float | None:
         return None
     started = time.perf_counter()
     plan.adapter.warmup(plan.config.params, plan.config.config_id)
-    return _milliseconds(started)
-
-
-def _answers(plan: Plan, items: Sequence[Item], data: Mapping[str, bytes]) -> Iterator[tuple[Item, _Answer]]:
-    """Yield each item with its answer, in the order in which they come."""
-    if plan.threads <= 1:
-        for item in items:
-            yield item, _ask(plan, item, data[item.item_id])
-        return
-    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-
-    pool = ThreadPoolExecutor(plan.threads)
-    going: dict[Future[_Answer], Item] = {}
-    left = iter(items)
-    try:
-        while True:
-            for item in left:
-                going[pool.submit(_ask, plan, item, data[item.item_id])] = item
-                if len(going) >= plan.threads:
-                    break
-            if not going:
-                return
-            done, _ = wait(going, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield going.pop(future), future.result()
-    finally:
-        if going:
-            plan.provider.stop()
-        pool.shutdown(cancel_futures=True)
-
-
-def _ask(plan: Plan, item: Item, data: bytes) -> _Answer:
-    place = f"{plan.dataset.dataset_id}/{item.item_id}"
-    started = time.perf_counter()
-    result, error = scoring.attempt(lambda: plan.provider.answer(item, data, place), place)
-    taken = _milliseconds(started) if plan.provider.timed else None
-    if result is None:
-        return _Answer(Prediction(item.item_id, latency_ms=taken, error=error), None)
-    hidden: dict[str, Any] = {}
-    if result.extra:
-        hidden[EXTRA] = dict(result.extra)
-    if result.meta:
-        hidden["_meta"] = dict(result.meta)
-    row = Prediction(
-        item.item_id,
-        latency_ms=taken if result.latency_ms is None else result.latency_ms,
-        tokens_in=result.tokens_in,
-        tokens_out=result.tokens_out,
-        cost_usd=priced(result, plan.config.params),
-        hidden=hidden,
-    )
-    return _Answer(row, result.output)
-
-
-def _milliseconds(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 3)

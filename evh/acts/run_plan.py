@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evh.acts import misspelt, scoring
+from evh.acts import misspelt, model_calls, model_prompt, run_resume, scoring
 from evh.adapters import loader, providers
 from evh.errors import Refusal
-from evh.project import configs, datasets, fingerprint, labels, runs
+from evh.project import configs, datasets, fingerprint, labels, models, runs
 from evh.project.shelf import read_each
 from evh.records.config import MOST_REPEATS
-from evh.store.hashing import sha256_file, sha256_text
+from evh.records.shape import is_number
 from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
+    from evh.acts.model_calls import ModelCalls
     from evh.acts.scoring import Target
     from evh.adapters.hooks import Adapter
     from evh.adapters.providers import Provider
     from evh.project.find import Project
     from evh.records.config import Config
     from evh.records.dataset import Dataset, Item
+    from evh.records.model import Model
     from evh.records.run import Run
 
 T = TypeVar("T")
-OTHERS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +36,28 @@ class Plan:
 
     ``items`` are those that it asks (the first ``limit``). ``target`` is what the outputs are scored against,
     or None. ``folder`` is the ``runs*`` folder. Runs ``first`` to ``of`` of the repeats are made; where
-    ``resumed`` is set, it is the first of them.
+    ``resumed`` is set, it is the first of them. ``concurrency`` is how many items are asked at once; None
+    leaves it to the provider. ``prices`` are US dollars a million tokens, the config's before its model
+    record's. ``max_cost`` caps what all its runs cost, in US dollars. ``finish`` asks nothing: what has no
+    answer becomes a failed item.
     """
 
     config: Config
     dataset: Dataset
     items: tuple[Item, ...]
     adapter: Adapter
-    provider: Provider
+    provider: Provider | ModelCalls
     target: Target | None
     fingerprint: Mapping[str, Any]
     folder: str
-    threads: int
+    concurrency: int | None = None
     limit: int | None = None
     first: int = 1
     of: int = 1
     resumed: Run | None = None
+    prices: Mapping[str, Any] = field(default_factory=dict)
+    max_cost: float | None = None
+    finish: bool = False
     notes: tuple[str, ...] = ()
 
     def says(self) -> list[str]:
@@ -64,7 +69,12 @@ class Plan:
             first = f"write data/{self.folder}/{self.config.config_id}_<time>"
         times = self.of - self.first + 1
         asked = f"{plural(len(self.items), 'item')} of {self.dataset.dataset_id}"
-        said = [f"{first}: {asked}, answered by {self.config.provider}, {against}"]
+        by = self.config.provider
+        if isinstance(self.provider, model_calls.ModelCalls):
+            by = f"{self.provider.model} at {self.provider.server.base_url}"
+        if self.finish:
+            return [f"{first}, asking nothing: its items without an answer become failed ones, {against}"]
+        said = [f"{first}: {asked}, answered by {by}, {against}"]
         return [*said, f"do so {times} times"] if times > 1 else said
 
 
@@ -78,6 +88,8 @@ def plan(
     repeat: int | None = None,
     limit: int | None = None,
     concurrency: int | None = None,
+    max_cost: float | None = None,
+    finish: bool = False,
 ) -> Plan:
     """Return what running an arm would do.
 
@@ -89,14 +101,18 @@ def plan(
         resume: go on with the latest unfinished run of this arm on this dataset.
         repeat: how many runs to make; the config's ``repeats`` by default.
         limit: only the first so many items.
-        concurrency: how many items to ask at once; the provider's own number by default.
+        concurrency: how many items to ask at once; by default the provider's own number, and for a model
+            server as many as it takes well.
+        max_cost: what the runs may cost together, in US dollars, an earlier attempt's cost included.
+        finish: go on with the latest unfinished run, ask nothing more, and let what has no answer fail.
 
     Raises:
         Refusal: with every reason why the arm cannot run.
     """
     misspelt.refuse(project, config)
-    _refuse_repeats(repeat)
-    _refuse_other_folder(project)
+    _refuse_options(config, repeat, max_cost)
+    resume = resume or finish
+    run_resume.refuse_other_folder(project)
     wanted = dataset_id or config.dataset_id
     if not wanted:
         raise Refusal(
@@ -105,7 +121,7 @@ def plan(
             why=[f"{config.config_id}: dataset_id: is missing, and no --dataset-id was given"],
             next=f"evh run --config {config.config_id} --dataset-id DATASET",
         )
-    unfinished = _unfinished(project, config, wanted)
+    unfinished = run_resume.unfinished(project, config, wanted)
     if resume:
         if unfinished is None:
             raise Refusal(
@@ -123,10 +139,19 @@ def plan(
     dataset = together.read(lambda: datasets.read(project, wanted))
     notes: list[str] = []
     target = together.read(lambda: _target(project, config, dataset, labels_ref, notes)) if dataset else None
-    identity = together.read(lambda: _prompt(project, config))
-    provider = together.read(lambda: providers.open_provider(project, config, adapter)) if adapter else None
+    asks_model = model_calls.is_model(project, config)
+    record = together.read(lambda: _record(project, config, notes, needed=asks_model))
+    identity = {} if asks_model else together.read(lambda: model_prompt.prompt_sha(project, config))
+    provider: Provider | ModelCalls | None = None
+    if asks_model:
+        provider = together.read(lambda: model_calls.open_model(project, config, record, keyless=finish))
+        notes += provider.notes if provider else ()
+    elif adapter:
+        provider = together.read(lambda: providers.open_provider(project, config, adapter))
     if dataset and not dataset.items:
         together.problems.append(Refusal("no-items", f"the dataset {wanted} has no items"))
+    if dataset and isinstance(provider, model_calls.ModelCalls):
+        together.read(lambda: _refuse_lacking(provider, dataset, dataset.items[:limit]))
     together.refuse(f"the arm {config.config_id!r} cannot run on {wanted}")
     if adapter is None or dataset is None or provider is None or identity is None:  # pragma: no cover
         raise AssertionError  # each of them was refused above
@@ -148,8 +173,10 @@ def plan(
         instrument={"adapter": adapter.name, "adapter_sha256": adapter.identity, "files": adapter.files},
         system_under_test={
             "provider": config.provider,
-            "model": config.model,
-            "params": dict(config.params),
+            "model": provider.model if isinstance(provider, model_calls.ModelCalls) else config.model,
+            **({"model_record_sha256": record.identity()} if record else {}),
+            # The name of the variable that holds a key is no part of what answers.
+            "params": {key: value for key, value in config.params.items() if key != "api_key_env"},
             **identity,
             **provider.identity,
             # Of a recorded arm nothing of the adapter's answers: what decides its outputs is the capture.
@@ -158,8 +185,8 @@ def plan(
     )
     first, of = 1, config.repeats if repeat is None else repeat
     if resume and unfinished:
-        _refuse_other(unfinished, made)
-        first, of = _begun_repeats(unfinished)
+        run_resume.refuse_other(unfinished, made)
+        first, of = run_resume.begun_repeats(unfinished)
     elif unfinished:
         notes.append(f"{unfinished.key} is unfinished; --resume goes on with it, and this is a new run")
     return Plan(
@@ -171,21 +198,32 @@ def plan(
         target=target,
         fingerprint=made,
         folder=_folder(target, dataset.dataset_id),
-        threads=concurrency or provider.threads,
+        concurrency=concurrency,
         limit=limit,
         first=first,
         of=of,
         resumed=unfinished if resume else None,
+        prices=model_calls.prices_of(config, record),
+        max_cost=max_cost,
+        finish=finish,
         notes=tuple(notes),
     )
 
 
-def settings_of(plan: Plan) -> dict[str, Any]:
-    """Return the settings that a run records: the config's, with the hash of its prompt or its capture."""
+def settings_of(plan: Plan, number: int = 1) -> dict[str, Any]:
+    """Return the settings that a run records: the config's, with the hash of its prompt or its capture.
+
+    Args:
+        plan: the plan.
+        number: which of the repeats it is, from 1: the seed is the one that this run sends.
+    """
     known = {
         key: plan.fingerprint["system_under_test"].get(key) for key in ("prompt_sha256", "capture_sha256")
     }
-    return {**plan.config.params, **{key: value for key, value in known.items() if value is not None}}
+    made = {**plan.config.params, **{key: value for key, value in known.items() if value is not None}}
+    if isinstance(plan.provider, model_calls.ModelCalls):
+        made |= {"model": plan.provider.model, **plan.provider.repeated(number)}
+    return made
 
 
 def default_targets(config: Config, dataset_id: str) -> tuple[list[str], list[str]]:
@@ -259,21 +297,6 @@ def _target(
     return None
 
 
-def _prompt(project: Project, config: Config) -> dict[str, Any]:
-    named, inline = config.params.get("prompt_file"), config.params.get("prompt")
-    if isinstance(named, str) and named:
-        path = configs.resolve(project, config, named)
-        if path is None:
-            raise Refusal(
-                "no-such-prompt",
-                f"the prompt of {config.config_id!r} is not here",
-                why=[f"{config.config_id}: params.prompt_file: {named}: no such file"],
-                next="write the prompt, or mend the config",
-            )
-        return {"prompt_sha256": sha256_file(path)}
-    return {"prompt_sha256": sha256_text(inline)} if isinstance(inline, str) else {}
-
-
 def _refuse_unrecorded(
     config: Config, dataset: Dataset, items: tuple[Item, ...], provider: providers.Recorded
 ) -> None:
@@ -295,83 +318,37 @@ def _refuse_unrecorded(
         )
 
 
-def _unfinished(project: Project, config: Config, dataset_id: str) -> Run | None:
-    begun = [runs.running(project, path) for path in runs.unfinished(project)]
-    mine = [run for run in begun if run and (run.config_id, run.dataset_id) == (config.config_id, dataset_id)]
-    return max(mine, key=lambda run: (run.created_at, run.run_id), default=None)
+def _record(project: Project, config: Config, notes: list[str], *, needed: bool) -> Model | None:
+    """Return the model record that a config names; only an arm that asks a model must have it here."""
+    if config.model_record is None:
+        return None
+    if needed or models.exists(project, config.model_record):
+        return models.read(project, config.model_record)
+    notes.append(f"{config.config_id} names the model record {config.model_record}, which is not here")
+    return None
 
 
-def _refuse_other(unfinished: Run, made: Mapping[str, Any]) -> None:
-    began, now = unfinished.fingerprint.get("hash"), made["hash"]
-    if began != now:
+def _refuse_lacking(provider: ModelCalls, dataset: Dataset, items: tuple[Item, ...]) -> None:
+    reasons = model_prompt.lacking(provider.prompt, dataset, items)
+    if reasons:
         raise Refusal(
-            "other-fingerprint",
-            f"{unfinished.run_id} cannot go on: it began as another arm than the one that is here now",
-            why=[
-                f"{unfinished.key}: it began with fingerprint {began}; now it is {now}",
-                *fingerprint.differences(unfinished.fingerprint, made),
-            ],
-            next="put back what changed, or start anew: the same command without --resume",
+            "lacking-fields",
+            f"the prompt names fields that not every item of {dataset.dataset_id} has",
+            why=reasons,
+            next="mend the prompt, or make the dataset with those fields (evh dataset-create --field)",
         )
 
 
-def _begun_repeats(unfinished: Run) -> tuple[int, int]:
-    """Return which of how many runs an unfinished one is, as its ``running.json`` says."""
-    repeated = unfinished.extra.get("repeat")
-    if repeated is None:
-        return 1, 1
-    number, of = (repeated.get(key) if isinstance(repeated, dict) else None for key in ("number", "of"))
-    if not (type(number) is int and type(of) is int and 1 <= number <= of <= MOST_REPEATS):
-        raise Refusal(
-            "bad-record",
-            f"{unfinished.run_id} cannot go on",
-            why=[
-                f"{unfinished.key}: {runs.RUNNING}: repeat: is not {{number, of}} of 1 to {MOST_REPEATS} runs"
-            ],
-            next="start anew: the same command without --resume",
-        )
-    return number, of
-
-
-def _refuse_repeats(repeat: int | None) -> None:
+def _refuse_options(config: Config, repeat: int | None, max_cost: float | None) -> None:
+    reasons = []
     if repeat is not None and not 1 <= repeat <= MOST_REPEATS:
-        raise Refusal(
-            "bad-options",
-            "that many runs are not made at once",
-            why=[f"--repeat {repeat}: it can be 1 to {MOST_REPEATS}"],
-            next="evh run --help",
-        )
-
-
-def _refuse_other_folder(project: Project) -> None:
-    """Refuse an ``EVAL_RUNS_DIR`` that holds anything but runs: nothing is written among a user's files."""
-    place = runs.place_of(project, runs.MEASURED)
-    if not project.environ.get("EVAL_RUNS_DIR") or not os.path.lexists(place):
-        return
-    if not place.is_dir():
-        what, others = "names a file", [place]
-    else:
-        entries = sorted(path for path in place.iterdir() if not path.name.startswith("."))
-        what, others = "names a folder of other things", [path for path in entries if not _is_run(path)]
-    if others:
-        more = len(others) - OTHERS_SHOWN
-        raise Refusal(
-            "not-a-runs-folder",
-            f"EVAL_RUNS_DIR {what}: nothing is written there",
-            why=[
-                *(f"{path}: is no folder of a run" for path in others[:OTHERS_SHOWN]),
-                *([f"{place}: and {more} more"] if more > 0 else []),
-            ],
-            next="name an empty folder or one of runs, or unset EVAL_RUNS_DIR",
-        )
-
-
-def _is_run(path: Path) -> bool:
-    """Tell whether an entry is a run's folder: one that began, or one that is about to and still empty."""
-    if path.is_symlink() or not path.is_dir():
-        return False
-    kept = {one.name for one in path.iterdir()}
-    return not kept or not kept.isdisjoint({runs.METRICS, runs.RUNNING, runs.ROWS, runs.ROWS_LARGE})
+        reasons.append(f"--repeat {repeat}: it can be 1 to {MOST_REPEATS}")
+    if max_cost is not None and not (is_number(max_cost) and max_cost > 0):
+        reasons.append(f"--max-cost {max_cost}: is not an amount of US dollars above 0")
+    if max_cost is not None and config.provider == "command":
+        reasons.append("--max-cost: a command never tells what it costs, so no cap could be kept")
+    if reasons:
+        raise Refusal("bad-options", "that cannot be run", why=reasons, next="evh run --help")
 
 
 def _folder(target: Target | None, dataset_id: str) -> str:

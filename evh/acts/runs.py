@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts import run_keep, run_resume
 from evh.project import arms, configs, datasets, labels, runs
 from evh.project.provenance import Provenance
 from evh.project.shelf import missing
+from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evh.errors import Refusal
     from evh.project.find import Project
+    from evh.records.config import Config
     from evh.records.labelset import LabelSet
     from evh.records.run import Run
 
@@ -38,12 +41,42 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RunCount:
+    """How many runs there are, and how often they were scored: against a set, or by a judge."""
+
+    runs: int
+    scorings: int
+
+    @property
+    def scored(self) -> str:
+        """``scored 48 times``; empty where none was."""
+        return {0: "", 1: "scored once"}.get(self.scorings, f"scored {self.scorings:,} times")
+
+    @property
+    def told(self) -> str:
+        """``12 runs, scored 48 times``."""
+        return ", ".join(filter(None, (plural(self.runs, "run"), self.scored)))
+
+
+def count_runs(found: Iterable[Run]) -> RunCount:
+    """Return how many runs there are: one that was scored again is no other run."""
+    held = list(found)
+    scored = [one for one in held if one.judged or arms.scored_against(one) is not None]
+    return RunCount(len({one.run_id for one in held}), len(scored))
+
+
+@dataclass(frozen=True, slots=True)
 class UnfinishedLine:
-    """One run that has not finished. ``run`` is what it began as, or None where nothing says."""
+    """One run that has not finished. ``run`` is what it began as, or None where nothing says.
+
+    ``n_rows`` counts its items that are answered or have failed for good, ``n_failed`` those whose failure
+    may pass: they are asked again.
+    """
 
     path: str
     run: Run | None
     n_rows: int
+    n_failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +160,15 @@ def _line(run: Run, sets: Mapping[str, LabelSet], provenance: Provenance) -> Run
     )
 
 
+def unfinished_line(project: Project, config: Config, dataset_id: str) -> UnfinishedLine | None:
+    """Return the latest unfinished run of an arm on a dataset, or None."""
+    run = run_resume.unfinished(project, config, dataset_id)
+    return None if run is None else _unfinished(project, runs.path_of(project, run))
+
+
 def _unfinished(project: Project, path: Path) -> UnfinishedLine:
     run = runs.running(project, path)
-    return UnfinishedLine(project.show(path), run, len(runs.running_rows(project, run)) if run else 0)
+    if run is None:
+        return UnfinishedLine(project.show(path), None, 0)
+    found = run_keep.kept(project, run)
+    return UnfinishedLine(project.show(path), run, len(found.rows), len(found.passing))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evh.acts.sources import Sources
     from evh.records.dataset import Dataset
+    from evh.records.goal import Goal
     from evh.records.shape import Scalar
 
 TIERS = {"gold": 0, "silver": 1}
@@ -91,8 +92,9 @@ def choose(
     new_vs: str | None,
     wrong_against: str | None,
     where: Sequence[str],
+    higher: bool | None = None,
 ) -> Choices:
-    """Return what the options of a sheet come to.
+    """Return what the options of a sheet come to; ``higher`` None is what the adapters say is better.
 
     Raises:
         Refusal: every option that names something that is not there.
@@ -141,7 +143,8 @@ def choose(
             f"{chosen.ref} holds fewer than two distinct answers: it measures recall of that answer only, "
             "so no winner is drawn from it"
         )
-    higher = all(arms[at].scores[position].higher for at, position in positions.items())
+    if higher is None or row_metric != wanted:
+        higher = all(arms[at].scores[position].higher for at, position in positions.items())
     return Choices(
         metric=wanted,
         row_metric=row_metric,
@@ -153,6 +156,48 @@ def choose(
         where=kept,
         notes=tuple(notes),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The metric and set that are asked for, by options or by a goal, and what to tell of them.
+
+    ``higher`` is the goal's word on what is better, where its metric is taken; else None.
+    """
+
+    metric: str | None
+    against: str | None
+    higher: bool | None = None
+    notes: tuple[str, ...] = ()
+
+
+def by_goal(
+    goal: Goal | None, data: Sequence[ArmData], *, metric: str | None, against: str | None, named: bool
+) -> Wanted:
+    """Return the metric and set of a sheet: what the options name, else the goal's.
+
+    A goal that was not named gives only what is there: a metric or set that no arm has is told.
+    """
+    if goal is None:
+        return Wanted(metric, against)
+    notes = []
+    figures = {name for one in data for _, scores in one.figures for name in scores}
+    figures |= {column.metric for one in data for column in one.column.scores}
+    if metric is None and goal.metric is not None:
+        if named or goal.metric in figures:
+            metric = goal.metric
+        elif figures:
+            notes.append(f"the goal {goal.goal_id} goes by {goal.metric}, which no arm here has")
+    if against is None and goal.against is not None:
+        if goal.against in {
+            column.against.ref for one in data for column in one.column.scores if column.against
+        }:
+            against = goal.against
+        elif figures:
+            notes.append(
+                f"the goal {goal.goal_id} goes by {goal.against}, which no arm here was scored against"
+            )
+    return Wanted(metric, against, goal.higher if metric == goal.metric else None, tuple(notes))
 
 
 def resolve_ref(text: str, columns: Sequence[LabelColumn | Against], dataset_id: str) -> list[str]:
@@ -237,8 +282,11 @@ def _barred(arms: tuple[ArmColumn, ...], positions: dict[int, int]) -> list[str]
             )
         elif column.fitted:
             notes.append(f"{arms[at].name} was fitted on items of this dataset: it never wins a row here")
-        if column.own or column.fitted:
+        if column.own or column.fitted or arms[at].floor:
             del positions[at]
+    floors = [arm.name for arm in arms if arm.floor]
+    if floors:
+        notes.append(f"{', '.join(floors)}: floors, that show what is easy; no signal or winner counts them")
     return notes
 
 
@@ -279,6 +327,14 @@ def _new_vs(dataset: Dataset, sources: Sources, named: str | None, asked: _Asked
             for one in sources.datasets.values()
             if one.governed and one.dataset_id != dataset.dataset_id
         ]
+        if len(governed) > 1:
+            wanted = {
+                name
+                for pick in sources.picks.values()
+                if pick.dataset_id == dataset.dataset_id and pick.op != "drop"
+                for name in pick.targets
+            }
+            governed = [name for name in governed if name in wanted]
         return governed[0] if len(governed) == 1 else None
     if named not in sources.datasets:
         asked.refusals.append(missing("dataset", named, sources.datasets, next="evh datasets"))

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from evh.acts.sheet_model import Against, ArmColumn, Cell, LabelColumn, ScoreColumn
 from evh.acts.sources import Covering, Sources
+from evh.measure.numbers import mean
 from evh.project.arms import Arm, scored_against
 from evh.records.answers import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evh.acts.judged_columns import JudgedScores
     from evh.records.dataset import Dataset
     from evh.records.run import Prediction, Run
 
@@ -27,7 +29,13 @@ class ArmData:
     """
 
     def __init__(
-        self, arm: Arm, sources: Sources, labels: tuple[LabelColumn, ...], *, with_outputs: bool
+        self,
+        arm: Arm,
+        sources: Sources,
+        labels: tuple[LabelColumn, ...],
+        *,
+        with_outputs: bool,
+        judged: Sequence[JudgedScores] = (),
     ) -> None:
         self.rows: dict[str, Prediction] = {one.item_id: one for one in sources.predictions(arm.run)}
         self._bundled = arm.run.adapter in BUNDLED_ADAPTERS
@@ -49,9 +57,25 @@ class ArmData:
                 higher = run.higher_is_better(name)
                 columns.append(ScoreColumn(name, against, name == primary, higher, own, fitted))
                 self._reads.append((rows, name))
-        self.column = ArmColumn(arm.name, arm.run, arm.recorded, tuple(columns))
+        for one in judged:
+            columns.append(ScoreColumn(one.title, None, primary=False, higher=True, own=False, fitted=False))
+            self._reads.append((one.rows, one.metric))
+        self.column = ArmColumn(
+            arm.name, arm.run, arm.recorded, tuple(columns), floor=sources.is_floor(arm.run)
+        )
         self.figures = tuple((against_of(run, labels), run.scores) for run, _ in self._scored)
         self.primaries = tuple((against_of(run, labels), run.primary_metric) for run, _ in self._scored)
+
+    def figure(self, metric: str, row_metric: str, against: Against | None) -> float | None:
+        """Return the run's figure of a metric against a set, else the mean of ``row_metric``, or None."""
+        for where, scores in self.figures:
+            if where == against and metric in scores:
+                return scores[metric]
+        position = self.column.position(row_metric, against)
+        if position is None:
+            return None
+        rows, name = self._reads[position]
+        return mean(value for row in rows.values() if (value := row.scores.get(name)) is not None)
 
     def cell(self, item_id: str) -> Cell:
         """Return what the arm did on one item."""

@@ -47,12 +47,16 @@ class ScoreColumn:
 
 @dataclass(frozen=True, slots=True)
 class ArmColumn:
-    """One arm: its name (a config's id, or the run's that was asked for), its run, and its score columns."""
+    """One arm: its name (a config's id, or the run's that was asked for), its run, and its score columns.
+
+    A ``floor`` always says the same, to show what is easy: no signal counts it, and it never wins.
+    """
 
     name: str
     run: Run
     recorded: bool
     scores: tuple[ScoreColumn, ...]
+    floor: bool = False
 
     def position(self, metric: str, against: Against | None) -> int | None:
         """Return where the column of ``metric`` against ``against`` stands in ``scores``, or None."""
@@ -100,7 +104,9 @@ class Row:
     """One item.
 
     ``preview`` is the start of its text on one line. ``cells`` are aligned with the sheet's arms, ``labels``
-    (the raw label texts) with its label columns. ``winners`` are the names of the arms that tie for best.
+    (the raw label texts) with its label columns. ``winners`` are the names of the arms that tie for best by
+    the metric, ``judge_winners`` those that the sheet's judge puts first. Where the metric says right or
+    wrong and no arm is right, ``none_right`` holds and nobody wins.
     """
 
     item_id: str
@@ -112,6 +118,8 @@ class Row:
     winners: tuple[str, ...]
     signals: Signals
     picked: Pick | None
+    judge_winners: tuple[str, ...] = ()
+    none_right: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,10 @@ class Footer:
     ``counts`` (over how many items) are aligned with the arm's score columns. ``figures`` are the run's own
     scores for each set it was scored against, with those that have no value per item. ``win_rate`` is None
     for an arm that was scored on no row, or that cannot win. ``majority_rates`` holds, for each set, what an
-    arm that always says the same could reach on the items that this arm was scored on.
+    arm that always says the same could reach on the items that this arm was scored on. ``judge_win_rate`` is
+    its share of what the sheet's judge gave over the rows judged. ``verdict`` (``leader``, ``contender``,
+    ``behind``) and ``p`` (corrected, against the leader) are those of `field.verdicts` by the sheet's metric
+    and set; None where they were not asked for, or none is given.
     """
 
     arm: str
@@ -134,13 +145,16 @@ class Footer:
     win_rate: float | None
     counts: tuple[int, ...] = ()
     majority_rates: tuple[tuple[Against | None, float], ...] = ()
+    judge_win_rate: float | None = None
+    verdict: str | None = None
+    p: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Which rows are shown; all that are set must hold.
 
-    ``wrong`` keeps rows wrong against some set, ``new`` rows with a field value that the governed dataset
+    ``wrong`` keeps rows that carry the signal, ``new`` rows with a field value that the governed dataset
     never had. ``where`` are ``field:value`` texts; ``field:`` keeps items without that field.
     """
 
@@ -159,7 +173,10 @@ class Sheet:
     ``metric`` is the metric asked for, or the primary; ``row_metric`` the one that draws each row's winner
     (``correct`` stands in for a metric without a value per item; empty where no arm has either).
     ``against`` is what the winner's scores were made against. ``new_vs`` is the dataset that *new* compares
-    with. ``notes`` are sentences that a reader must see.
+    with. ``judge`` is the score column, ``<scorer>/<metric>``, of the pick or pairwise judge that draws the
+    judge's winner; None where there is none. ``judged_by`` says how the footer's verdicts were made; empty
+    where there are none. ``goal`` is the goal that was named, or the only one that names the dataset: its
+    metric and set are taken where nothing else is asked for. ``notes`` are sentences that a reader must see.
     """
 
     dataset_id: str
@@ -175,6 +192,14 @@ class Sheet:
     row_metric: str = ""
     higher: bool = True
     new_vs: str | None = None
+    judge: str | None = None
+    judged_by: str = ""
+    goal: str | None = None
+
+    @property
+    def two_winners(self) -> bool:
+        """Whether the metric and a judge each draw a winner: then each has its column."""
+        return self.judge is not None and self.judge != self.row_metric
 
 
 @dataclass(frozen=True, slots=True)

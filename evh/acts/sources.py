@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.project import datasets, labels, picks, references, runs
+from evh.project import configs, datasets, labels, picks, references, runs
 from evh.project.provenance import Provenance
 from evh.project.shelf import read_each
 from evh.store.text import one_line, plural
@@ -62,6 +62,14 @@ class Sources:
         self._predictions: dict[str, tuple[Prediction, ...]] = {}
         self._labelled: dict[str, frozenset[str]] = {}
         self._texts: dict[str, Mapping[str, str]] = {}
+        self._floors: frozenset[str] | None = None
+
+    def is_floor(self, run: Run) -> bool:
+        """Tell whether a run's arm only shows what is easy: its config says ``floor``, now or when it ran."""
+        if self._floors is None:
+            held = configs.read_all(self.project, [])
+            self._floors = frozenset(one.config_id for one in held if one.floor)
+        return run.config_id in self._floors or run.extra.get("floor") is True
 
     def task_of(self, label_set: LabelSet) -> str:
         """Return a set's task: its own, else its dataset's, else the empty text."""

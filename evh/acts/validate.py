@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import validate_labels, validate_records, validate_tree
+from evh.acts import validate_goals, validate_judges, validate_labels, validate_records, validate_tree
 from evh.acts.findings import Finding, Findings, Note
 from evh.store import atomic
 
@@ -24,6 +24,9 @@ CHECKS = (
     validate_labels.check_sets,
     validate_labels.check_references,
     validate_records.check_baselines,
+    validate_goals.check_goals,
+    validate_goals.check_superseded,
+    validate_judges.check,
     validate_records.check_picks,
 )
 

@@ -25,6 +25,7 @@ FOLDERS = [
     "configs",
     "datasets",
     "guidelines",
+    "judges",
     "labels",
     "references",
     "rules",

@@ -1,13 +1,17 @@
 """The hooks that stand in where a project supplies none, and the adapters that a config names by a word.
 
 ``default``: exact and accepted answers, and text overlap. ``classification``: exact answers, with accuracy,
-balanced accuracy, macro-F1 and the recall of each class as run-level figures.
+balanced accuracy, macro-F1, the figures of each class and which was taken for which as run-level
+figures. ``r_update``: a memory controller's decisions against evidence labels. Those that take options are in
+`scorers_bundled`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evh.adapters import r_update
+from evh.measure.classes import per_class
 from evh.measure.scores import ClassRow, classification, closest_f1, exact
 from evh.records.answers import answers, comparable
 
@@ -38,9 +42,8 @@ def summarise_nothing(_rows: Sequence[ScoredRow]) -> dict[str, float]:
 
 def summarise_classes(rows: Sequence[ScoredRow]) -> dict[str, float]:
     """Return the run-level figures of a classification."""
-    return classification(
-        [ClassRow(row.decision, row.reference) for row in rows if row.reference is not None]
-    )
+    classes = [ClassRow(row.decision, row.reference) for row in rows if row.reference is not None]
+    return {**per_class(classes), **classification(classes)}
 
 
 def call_nothing(text: str, params: Mapping[str, Any]) -> str:
@@ -79,8 +82,16 @@ DEFAULTS: Mapping[str, Callable[..., Any]] = {
 BUNDLED: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "default": {},
     "classification": {"score": score_class, "summarise": summarise_classes},
+    "r_update": {
+        "score": r_update.score,
+        "decide": r_update.decide,
+        "record_id": r_update.record_id,
+        "item_id": r_update.record_id,
+        "recorded_output": r_update.recorded_output,
+    },
 }
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "default": {},
     "classification": {"PRIMARY_METRIC": "balanced_accuracy"},
+    "r_update": {"PRIMARY_METRIC": r_update.PRIMARY_METRIC},
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from evh import __version__
 from evh.adapters.bundled import BUNDLED, DEFAULTS, SETTINGS
 from evh.adapters.hooks import HOOKS, Adapter, told
+from evh.adapters.scorers_bundled import SCORERS, scorer
 from evh.errors import Refusal
 from evh.store.hashing import sha256, sha256_file, sha256_lines
 
@@ -30,7 +31,8 @@ def load(project: Project, name: str, *, beside: Path | None = None) -> Adapter:
     Args:
         project: the project.
         name: a path that ends in ``.py`` (relative to ``beside``, then to the project, then to ``data/``), a
-            bundled adapter's name, or empty: the project's own adapter, else the bundled default.
+            bundled adapter's name, with options where it takes any (``numeric:atol=0.5``), or empty: the
+            project's own adapter, else the bundled default.
         beside: the folder of the config that names it.
 
     Raises:
@@ -47,18 +49,24 @@ def load(project: Project, name: str, *, beside: Path | None = None) -> Adapter:
 
 
 def _bundled(name: str) -> Adapter:
-    if name not in BUNDLED:
+    if name in BUNDLED:
+        hooks, settings = BUNDLED[name], SETTINGS[name]
+    elif name.partition(":")[0] in SCORERS:
+        made = scorer(name)
+        hooks, settings = made.hooks, made.settings
+    else:
+        known = ", ".join(sorted([*BUNDLED, *SCORERS]))
         raise Refusal(
             "no-such-adapter",
             f"there is no adapter {name!r}",
-            why=[f"{name!r} is neither a path that ends in .py nor one of {', '.join(sorted(BUNDLED))}"],
+            why=[f"{name!r} is neither a path that ends in .py nor one of {known}"],
             next="mend the adapter in the config or in evh.toml",
         )
     return Adapter(
         name,
         hooks={},
-        defaults={**DEFAULTS, **BUNDLED[name]},
-        settings=SETTINGS[name],
+        defaults={**DEFAULTS, **hooks},
+        settings=settings,
         identity=sha256(f"evh {__version__} {name}".encode()),
         files={},
     )

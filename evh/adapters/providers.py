@@ -64,7 +64,7 @@ class Provider(Protocol):
 
 
 def open_provider(project: Project, config: Config, adapter: Adapter) -> Provider:
-    """Return what a config names as its provider.
+    """Return what a config names as its provider, one that asks no model server.
 
     Raises:
         Refusal: a provider that this version does not run, or settings that it cannot run with.
@@ -78,15 +78,9 @@ def open_provider(project: Project, config: Config, adapter: Adapter) -> Provide
             return _command(project, config)
         case "recorded":
             return _recorded(project, config, adapter)
-        case "openai":
-            raise Refusal(
-                "no-model-calls",
-                f"the arm {config.config_id!r} cannot run here",
-                why=[f"{config.config_id}: params.provider: openai: this version calls no model server"],
-                next="call the model in the adapter's call_system (provider: python) or in a command",
-            )
         case other:
-            said = f"{other!r} is none of echo, python, command, recorded" if other else "is missing"
+            known = "openai, echo, python, command, recorded, or a table [providers.<name>] of evh.toml"
+            said = f"{other!r} is none of {known}" if other else "is missing"
             raise Refusal(
                 "unknown-provider",
                 f"the arm {config.config_id!r} cannot run here",
@@ -105,7 +99,7 @@ class Echo:
 
     def answer(self, item: Item, data: bytes, place: str) -> Result:  # noqa: ARG002 - the contract of `Provider`
         """Return the item's text."""
-        return Result(output=_text(data, place))
+        return Result(output=text_of(data, place))
 
     def stop(self) -> None:
         """Nothing runs."""
@@ -123,7 +117,7 @@ class Python:
 
     def answer(self, item: Item, data: bytes, place: str) -> Result:  # noqa: ARG002 - the contract of `Provider`
         """Return what ``call_system`` returns for the item's text."""
-        return self.adapter.call_system(_text(data, place), self.params, place)
+        return self.adapter.call_system(text_of(data, place), self.params, place)
 
     def stop(self) -> None:
         """A Python function cannot be ended from outside."""
@@ -363,7 +357,8 @@ def _recorded(project: Project, config: Config, adapter: Adapter) -> Recorded:
     )
 
 
-def _text(data: bytes, place: str) -> str:
+def text_of(data: bytes, place: str) -> str:
+    """Return an item's text, or raise a Refusal about that item: it is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -42,8 +42,8 @@ def arm_from_capture(
     if dry_run:
         run_lines.tell_plan("arm-from-capture", plan.says(), as_json=as_json, notes=plan.run.notes)
         return
-    with run_lines.quiet_adapters():
-        done = act.commit(project, plan, progress=run_lines.progress("items"))
+    with run_lines.quiet_adapters(), run_lines.run_progress(as_json=as_json) as progress:
+        done = act.commit(project, plan, progress=progress)
     if not as_json:
         common.say(f"configs/{plan.path.name}: written")
     steps = [

@@ -9,12 +9,12 @@ import click
 
 from evh.acts import capture as capture_act
 from evh.acts import split as split_act
+from evh.acts.capture_source import FORMATS
 from evh.cli.common import command, emit, interactive, next_steps, project, say, warn
 from evh.cli.table import table
 from evh.errors import Refusal
 from evh.project import captures as shelf
 from evh.records import capture as record
-from evh.store import rows
 from evh.store.text import plural
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 @click.option("--as", "name", required=True, metavar="C", help="The new capture's name.")
 @click.option("--from-file", "file", required=True, type=click.Path(path_type=Path), help="The records.")
 @click.option(
-    "--format", type=click.Choice(rows.FORMATS), help="records (JSONL or a JSON array), csv or parquet."
+    "--format",
+    type=click.Choice(FORMATS),
+    help="records (JSONL or a JSON array), csv, parquet; otlp (OpenTelemetry), langfuse (its exports).",
 )
 @click.option("--adapter", default="", metavar="A", help="Reads the records (default: the project's).")
 @click.option("--since-capture", "since", metavar="C0", help="Only records that C0's chain lacks.")

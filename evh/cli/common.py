@@ -83,7 +83,7 @@ def project() -> Project:
 
     found = Project.find(home=click.get_current_context().obj)
     for note in found.notes:
-        click.echo(note, err=True)
+        click.echo(clean(note), err=True)
     return found
 
 

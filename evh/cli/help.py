@@ -8,10 +8,10 @@ from evh.cli import common
 from evh.errors import Refusal
 
 
-@common.command("help", example="evh help adapters")
+@common.command("help", example="evh help tutorial")
 @click.argument("topic", required=False)
 def help(*, topic: str | None, as_json: bool) -> None:  # noqa: A001 - the command's name
-    """The guide: how to write configs, adapters and label rules. Without a topic, what there is."""
+    """The guide: a tutorial, and a page a topic. Without a topic, what there is."""
     from importlib.resources import files
 
     pages = {

@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from evh.acts import steps
+from evh.acts.sheet_columns import STAND_IN
+from evh.acts.sheet_table import NONE_RIGHT
 from evh.cli.common import next_steps, say, warn
 from evh.cli.table import DASH, table
 from evh.records import answers
@@ -29,13 +31,15 @@ def show_sheet(
 ) -> None:
     """Print a sheet: its rows, the counts by a field, the footer, and the commands for the rows shown."""
     rows = sheet.rows[: _limit(limit)]
-    drawn = f"winner by {sheet.row_metric} against {sheet.against.ref}" if sheet.against else "no winner"
+    drawn = f"winner by {sheet.row_metric}" if sheet.row_metric else "no winner"
+    drawn += f" against {sheet.against.ref}" if sheet.against else ""
     say(
         f"{sheet.dataset_id}: {len(sheet.rows):,} of {plural(sheet.n_items, 'item')}, "
         f"{plural(len(sheet.arms), 'arm')}; {drawn}"
     )
     if rows:
         places = [arm.position(sheet.row_metric, sheet.against) for arm in sheet.arms]
+        rights = [arm.position(STAND_IN, sheet.against) for arm in sheet.arms]
         table(
             [
                 "item",
@@ -43,6 +47,7 @@ def show_sheet(
                 *(arm.name for arm in sheet.arms),
                 *(column.ref.removeprefix(f"labels/{sheet.dataset_id}/") for column in sheet.labels),
                 "winner",
+                *([f"by {sheet.judge}"] if sheet.two_winners else []),
                 "signals",
             ],
             [
@@ -50,20 +55,25 @@ def show_sheet(
                     row.item_id,
                     one_line(row.preview, 60),
                     *(
-                        _decided(cell, None if place is None else cell.scores[place])
-                        for cell, place in zip(row.cells, places, strict=True)
+                        _decided(
+                            cell,
+                            None if right is None else cell.scores[right],
+                            None if place in (None, right) else cell.scores[place],
+                        )
+                        for cell, place, right in zip(row.cells, places, rights, strict=True)
                     ),
                     *(
                         None if text is None else one_line(answers.shown(text), DECISION_WIDTH)
                         for text in row.labels
                     ),
-                    ", ".join(row.winners) or None,
-                    _signals(sheet, row.signals, picked=row.picked is not None),
+                    NONE_RIGHT if row.none_right else ", ".join(row.winners) or None,
+                    *([", ".join(row.judge_winners) or None] if sheet.two_winners else []),
+                    _signals(sheet, row.signals, picked=row.picked is not None and row.picked.waits),
                 ]
                 for row in rows
             ],
             keep=[0, *range(2, 2 + len(sheet.arms))],
-            drop=_dropped(len(sheet.arms), len(sheet.labels)),
+            drop=_dropped(len(sheet.arms), len(sheet.labels), judged=sheet.two_winners),
         )
     if len(sheet.rows) > len(rows):
         say(f"and {plural(len(sheet.rows) - len(rows), 'more row')} (--limit N, or --csv FILE for all)")
@@ -82,15 +92,17 @@ def show_sheet(
     next_steps(row_commands(sheet.dataset_id, [row.item_id for row in rows[:INLINE_IDS]]))
 
 
-def _dropped(n_arms: int, n_labels: int) -> list[int]:
+def _dropped(n_arms: int, n_labels: int, *, judged: bool = False) -> list[int]:
     """Return the order in which a narrow terminal leaves a sheet's columns out.
 
     The signals, the first candidate and the winner go last; the item and production never.
     """
     arms = list(range(2, 2 + n_arms))
     labels = list(range(2 + n_arms, 2 + n_arms + n_labels))
-    winner, signals = 2 + n_arms + n_labels, 3 + n_arms + n_labels
-    return [1, *reversed(arms[2:]), *reversed(labels), winner, *arms[1:2], signals]
+    winner = 2 + n_arms + n_labels
+    by_judge = [winner + 1] if judged else []
+    signals = winner + 1 + len(by_judge)
+    return [1, *reversed(arms[2:]), *reversed(labels), winner, *by_judge, *arms[1:2], signals]
 
 
 def show_comparison(made: Comparison, limit: int | None) -> None:
@@ -103,6 +115,7 @@ def show_comparison(made: Comparison, limit: int | None) -> None:
         better = f"{one} better on {won[0]}, {two} better on {won[1]}"
         say(f"{made.metric} against {ref}: {better}")
     rows = made.rows[: _limit(limit)]
+    by_right = made.metric == STAND_IN
     if rows:
         table(
             ["item", "starts", one, two, "better"],
@@ -110,8 +123,10 @@ def show_comparison(made: Comparison, limit: int | None) -> None:
                 [
                     row.item_id,
                     one_line(row.preview, 60),
-                    _decided(row.cells[0], row.scores[0]),
-                    _decided(row.cells[1], row.scores[1]),
+                    *(
+                        _decided(cell, score if by_right else None, None if by_right else score)
+                        for cell, score in zip(row.cells, row.scores, strict=True)
+                    ),
                     row.better,
                 ]
                 for row in rows
@@ -138,7 +153,10 @@ def show_view(view: ItemView) -> None:
     for place in view.elsewhere:
         say(f"the same bytes: {place.dataset_id}/{one_line(place.item_id)}")
     if view.picked is not None:
-        say(f"picked for {', '.join(view.picked.targets) or 'no dataset yet'}")
+        waits = ", ".join(view.picked.waits_for) or "no dataset yet"
+        told = [f"picked for {waits}"] if view.picked.waits else []
+        told += [f"picked, and in {version}" for version in view.picked.taken_by]
+        say("; ".join(told) or "picked")
     say()
     say(DASH * 3 + " text " + DASH * 3)
     say(view.text if view.text is not None else "(its text is not here)")
@@ -199,11 +217,40 @@ def _show_footer(sheet: Sheet) -> None:
         say()
         say("over every item of the dataset:")
         table(
-            ["arm", "against", "metric", "value", "items", "majority", "win rate", "failed", "note"],
+            [
+                "arm",
+                "against",
+                "metric",
+                "value",
+                "items",
+                "majority",
+                "win rate",
+                "failed",
+                "verdict",
+                "p",
+                "note",
+            ],
             rows,
-            right=(3, 4, 5, 6, 7),
-            keep=(0, 1),
-            drop=(5, 6, 2, 7, 4),
+            right=(3, 4, 5, 6, 7, 9),
+            keep=(0, 1, 8),
+            drop=(5, 9, 6, 2, 7, 4),
+        )
+        if sheet.judged_by:
+            say(f"verdicts: {sheet.judged_by}")
+    if sheet.judge:
+        say()
+        say(f"by the judge, {sheet.judge}, over the rows judged:")
+        told = [
+            (arm, footer, arm.position(sheet.judge, None))
+            for arm, footer in zip(sheet.arms, sheet.footer, strict=True)
+        ]
+        table(
+            ["arm", "win rate", "rows"],
+            [
+                [arm.name, footer.judge_win_rate, 0 if place is None else footer.counts[place]]
+                for arm, footer, place in told
+            ],
+            right=(1, 2),
         )
 
 
@@ -211,6 +258,12 @@ def _footer_lines(sheet: Sheet, at: int) -> list[list[object]]:
     arm, footer = sheet.arms[at], sheet.footer[at]
     majority = dict(footer.majority_rates)
     made: list[list[object]] = []
+    judged = arm.position(sheet.metric, None) if all(one is not None for one, _ in footer.figures) else None
+    if judged is not None:  # a judge's metric, which no set stands behind
+        over = f"{footer.counts[judged]:,} of {footer.of:,}"
+        p = None if footer.p is None else f"{footer.p:.4f}"
+        value, rate = footer.means[judged], footer.win_rate
+        return [[arm.name, None, sheet.metric, value, over, None, rate, footer.errors, footer.verdict, p, ""]]
     for against, scores in footer.figures:
         mine = [place for place, column in enumerate(arm.scores) if column.against == against]
         place = arm.position(sheet.metric, against)
@@ -229,6 +282,8 @@ def _footer_lines(sheet: Sheet, at: int) -> list[list[object]]:
                 majority.get(against),
                 footer.win_rate if against == sheet.against else None,
                 footer.errors,
+                footer.verdict if against == sheet.against else None,
+                None if footer.p is None or against != sheet.against else f"{footer.p:.4f}",
                 _flags(own=first is not None and first.own, fitted=first is not None and first.fitted),
             ]
         )
@@ -236,7 +291,7 @@ def _footer_lines(sheet: Sheet, at: int) -> list[list[object]]:
 
 
 def _unscored(arm: ArmColumn, errors: int) -> list[object]:
-    return [arm.name, None, None, None, None, None, None, errors, "not scored yet"]
+    return [arm.name, None, None, None, None, None, None, errors, None, None, "not scored yet"]
 
 
 def row_commands(dataset_id: str, item_ids: list[str]) -> list[str]:
@@ -259,15 +314,16 @@ def _flags(*, own: bool, fitted: bool) -> str:
     return ", ".join([*(["own labels"] if own else []), *(["fitted here"] if fitted else [])])
 
 
-def _decided(cell: Cell, score: float | None) -> str | None:
-    """Return a cell as a table shows it: the decision, then ✓ or ✗ for a score of 1 or 0, else the score."""
+def _decided(cell: Cell, right: float | None, score: float | None) -> str | None:
+    """Return a cell as a table shows it: the decision, ✓ or ✗ where `correct` is 1 or 0, another score."""
     if cell.error is not None:
         return f"error: {one_line(cell.error, DECISION_WIDTH)}"
     text = cell.decision if cell.decision is not None else cell.output
-    if text is None and score is None:
+    if text is None and right is None and score is None:
         return None
-    mark = "" if score is None else {0.0: " ✗", 1.0: " ✓"}.get(score, f" {score:.3f}")
-    return f"{one_line(text or '', DECISION_WIDTH)}{mark}".strip()
+    mark = "" if right is None else {0.0: " ✗", 1.0: " ✓"}.get(right, f" {right:.3f}")
+    figure = "" if score is None else f" {score:.3f}"
+    return f"{one_line(text or '', DECISION_WIDTH)}{mark}{figure}".strip()
 
 
 def _signals(sheet: Sheet, signals: Signals, *, picked: bool) -> str | None:

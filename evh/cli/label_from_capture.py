@@ -77,19 +77,20 @@ def label_from_capture(
         common.emit("label-from-capture", "label_sets", [row], warnings=plan.warnings)
         return
     table(
-        ["rule", "matched", "labelled", "overlap", "conflict", "outcome before"],
+        ["rule", "matched", "labelled", "coverage", "overlap", "conflict", "outcome before"],
         [
             (
                 one.name,
                 one.n_matched,
                 one.n_labelled,
+                f"{one.n_labelled / plan.n_of:.1%}" if plan.n_of else None,
                 one.n_overlap,
                 one.n_conflict,
                 f"{one.n_preceding:,} of {one.n_timed:,}" if one.n_timed else None,
             )
             for one in plan.rules
         ],
-        right=(1, 2, 3, 4, 5),
+        right=(1, 2, 3, 4, 5, 6),
     )
     common.say()
     done = "would label" if dry_run else "labelled"

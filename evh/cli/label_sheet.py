@@ -16,7 +16,9 @@ from evh.cli import common
     example="evh label-sheet --dataset-id d --out sheet.csv --items disagree --runs A,B --choices yes,no",
 )
 @click.option("--dataset-id", required=True, metavar="D", help="The dataset to label.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The sheet to write, .csv.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="The sheet to write: .csv or .xlsx."
+)
 @click.option(
     "--items",
     type=click.Choice(["unlabelled", "all", "disagree"]),
@@ -30,11 +32,22 @@ from evh.cli import common
 )
 @click.option("--blind", is_flag=True, help="Show neither decisions nor proposals beside the items.")
 @click.option("--item", "item_ids", multiple=True, metavar="ID", help="This item too (repeatable).")
+@click.option(
+    "--items-from", type=click.Path(path_type=Path), metavar="FILE", help="Items to take, an id a line."
+)
 @click.option("--sample", type=int, metavar="N", help="Only N of the --items, drawn at random.")
 @click.option("--plus-random", type=int, default=0, metavar="N", help="Add N drawn from all items, marked.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--propose", metavar="SET|RUN", help="Show what a label set or an arm says as a proposal.")
-@click.option("--hide-share", type=float, default=0.0, metavar="P", help="Hide this share of the proposals.")
+@click.option(
+    "--hide-share",
+    type=float,
+    metavar="P",
+    help="Hide this share of the proposals (default: 0.33), so that anchoring can be measured.",
+)
+@click.option(
+    "--relabel", metavar="SET", help="Items of this person's set again, blind to what was answered."
+)
 @click.option("--choices", default="", metavar="a,b,c", help="The only labels allowed.")
 @click.option("--guideline", type=click.Path(path_type=Path), help="What to label by; the sheet's first row.")
 @click.option("--task", metavar="T", help="The task that is labelled (default: the dataset's).")
@@ -46,11 +59,13 @@ def label_sheet(
     runs: str,
     blind: bool,
     item_ids: tuple[str, ...],
+    items_from: Path | None,
     sample: int | None,
     plus_random: int,
     seed: int,
     propose: str | None,
-    hide_share: float,
+    hide_share: float | None,
+    relabel: str | None,
     choices: str,
     guideline: Path | None,
     task: str | None,
@@ -60,7 +75,7 @@ def label_sheet(
     """Write a sheet of items to label, and the key that it is read back with.
 
     The sheet is not blind: beside each item stands what production decided, or the arms of --runs, and with
-    --propose a proposal. --blind leaves them out.
+    --propose a proposal. --blind leaves them out, and so does --relabel.
     """
     from evh.acts import label_sheet as act
 
@@ -68,11 +83,13 @@ def label_sheet(
         items=items,
         runs=tuple(name.strip() for name in runs.split(",") if name.strip()),
         item_ids=item_ids,
+        items_from=items_from,
         sample=sample,
         plus_random=plus_random,
         seed=seed,
         propose=propose,
         hide_share=hide_share,
+        relabel=relabel,
         choices=tuple(one.strip() for one in choices.split(",")) if choices else (),
         guideline_path=guideline,
         task=task,
@@ -92,6 +109,7 @@ def label_sheet(
             "n_proposed": plan.n_proposed,
             "n_hidden": plan.n_hidden,
             "n_shortened": plan.n_shortened,
+            "relabel_of": plan.relabel_of,
             "written": not dry_run,
         }
         common.emit("label-sheet", "sheets", [row])
@@ -101,6 +119,8 @@ def label_sheet(
     common.say(f"its key is {plan.key_path}: keep it beside the sheet, and from whoever labels")
     if plan.n_proposed:
         common.say(f"{plan.n_proposed:,} with a proposal, {plan.n_hidden:,} of them hidden")
+    if plan.relabel_of:
+        common.say(f"to be labelled again by who made {plan.relabel_of}, without a look at it")
     if plan.n_random:
         common.say(f"{plan.n_random:,} drawn at random from all items")
     if plan.n_shortened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,10 +10,13 @@ from evh.cli import common
 from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
-    from evh.acts.labels import LabelsReport, Pair, SetSummary, TaskAgreement
+    from evh.acts.labels import Anchoring, LabelsReport, Pair, SetSummary, TaskAgreement
+    from evh.measure.intervals import Interval
     from evh.project.find import Project
 
 TOO_FEW = "too few to say"
+MOST_COSTS = 8
+MOST_ITEMS = 6
 
 
 @common.command("labels", example="evh labels --dataset-id d --confusion")
@@ -21,21 +24,44 @@ TOO_FEW = "too few to say"
     "--dataset-id", metavar="D", help="The sets on this dataset's bytes (default: every dataset's)."
 )
 @click.option("--task", metavar="T", help="The sets of this task only.")
-@click.option("--confusion", is_flag=True, help="Show each pair's confusion matrix.")
-def labels(dataset_id: str | None, task: str | None, confusion: bool, as_json: bool) -> None:
-    """Every label set on a dataset, wherever it lies: source, coverage, agreement, promotion."""
+@click.option("--confusion", is_flag=True, help="Show each pair's table, and where the two part.")
+@click.option(
+    "--scale",
+    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+    help="What the answers are (default: as evh.toml declares of the task, else nominal).",
+)
+@click.option("--order", metavar="A,B,C", help="The answers of an ordinal scale, from first to last.")
+def labels(
+    dataset_id: str | None,
+    task: str | None,
+    *,
+    confusion: bool,
+    scale: str | None,
+    order: str | None,
+    as_json: bool,
+) -> None:
+    """Every label set on a dataset, wherever it lies: source, coverage, agreement, promotion.
+
+    Agreement is Cohen's kappa, Gwet's AC1 and Krippendorff's alpha, each with a bootstrap interval. Answers
+    that are ordered or numbers have weighted kappa too, and alpha of their scale: name it with --scale and
+    --order, or once for a task in evh.toml ([tasks.TASK] with scale and order).
+    """
     from evh.acts import labels as act
+    from evh.acts import task_scale
     from evh.errors import Refusal
 
     project = common.project()
     problems: list[Refusal] = []
+    chosen = task_scale.given(scale, order)
     if dataset_id is None:
-        reports = act.report_all(project, task=task, problems=problems)
+        reports = act.report_all(project, task=task, scale=chosen, problems=problems)
     else:
-        reports = [act.report(project, dataset_id, task=task, problems=problems)]
+        reports = [act.report(project, dataset_id, task=task, scale=chosen, problems=problems)]
     warnings = [f"{problem.what}: {'; '.join(problem.why)}" for problem in problems]
     if as_json:
-        common.emit("labels", "datasets", [_report_row(one) for one in reports], warnings=warnings)
+        from evh.cli.labels_json import report_row
+
+        common.emit("labels", "datasets", [report_row(one) for one in reports], warnings=warnings)
         return
     for position, report in enumerate(reports):
         if position:
@@ -96,15 +122,33 @@ def _show(report: LabelsReport, *, confusion: bool) -> None:
             common.say(f"  {note}")
         if task.pairs:
             common.say()
-            table(
-                ["pair", "n", "same", "only share one", "kappa", "AC1", ""],
-                [_pair_cells(pair) for pair in task.pairs],
-                right=(1, 2, 3, 4, 5),
-            )
-            common.say(f"  {_alpha(task)}")
+            _pairs(task)
+            for line in _over_all(task):
+                common.say(f"  {line}")
         if confusion:
             for pair in task.pairs:
                 _matrix(pair)
+
+
+def _pairs(task: TaskAgreement) -> None:
+    from evh.cli.table import table
+
+    # Of two answers every weighting is the unweighted kappa.
+    weighted = any(pair.agreement.kappa_linear is not None and _answers(pair) > 2 for pair in task.pairs)
+    masi = any(pair.agreement.masi is not None for pair in task.pairs)
+    headers = ["pair", "n", "same", "only share one", "kappa", "AC1", "alpha"]
+    headers += ["linear", "quadratic"] if weighted else []
+    headers += ["MASI"] if masi else []
+    table(
+        [*headers, ""],
+        [_pair_cells(pair, weighted=weighted, masi=masi) for pair in task.pairs],
+        right=range(1, len(headers)),
+        drop=(3, 6),
+    )
+
+
+def _answers(pair: Pair) -> int:
+    return len(pair.agreement.confusion.categories)
 
 
 def _set_cells(one: SetSummary) -> tuple[object, ...]:
@@ -136,39 +180,110 @@ def _notes(task: TaskAgreement) -> list[str]:
             made.append(
                 f"{one.ref}: {plural(one.conflicts, 'text')} of equal bytes got different answers: no label"
             )
+        if one.anchoring is not None:
+            made.append(f"{one.ref}: {_anchored(one.anchoring)}")
         if one.distinct == 1:
             made.append(f"{one.ref}: one answer only, so it measures the recall of that answer")
     return made
 
 
-def _pair_cells(pair: Pair) -> tuple[object, ...]:
+def _anchored(one: Anchoring) -> str:
+    told = []
+    for name, same, n in (("in sight", one.shown_same, one.shown), ("hidden", one.hidden_same, one.hidden)):
+        if n:
+            told.append(f"{same / n:.0%} of {n:,} labels are the proposal where it was {name}")
+    if one.difference is not None and one.interval is not None:
+        told.append(
+            f"seeing it pulls by {one.difference:+.0%} [{one.interval.low:+.0%}, {one.interval.high:+.0%}]"
+        )
+    return "; ".join(told)
+
+
+def _pair_cells(pair: Pair, *, weighted: bool, masi: bool) -> tuple[object, ...]:
+    one = pair.agreement
+    return (
+        f"{pair.a} × {pair.b}",
+        one.n,
+        None if one.same_share is None else f"{one.same_share:.1%}",
+        None if one.sharing_share is None else f"{one.sharing_share:.1%}",
+        _with_ends(one.kappa, pair.kappa_interval),
+        _with_ends(one.ac1, pair.ac1_interval),
+        _with_ends(one.alpha, pair.alpha_interval),
+        *([one.kappa_linear, one.kappa_quadratic] if weighted else []),
+        *([one.masi] if masi else []),
+        "; ".join(_marks(pair)),
+    )
+
+
+def _marks(pair: Pair) -> list[str]:
     one = pair.agreement
     marks = [TOO_FEW] if one.too_few else []
     if pair.derived:
-        marks.append("one was promoted from the other")
+        marks.append("one was made from the other")
+    if pair.same_person:
+        marks.append(f"ceiling: {one_line(pair.same_person, 40)} twice")
     if pair.guideline_differs:
         marks.append("guidelines differ")
     if one.paradox:
         marks.append(
             f"one answer dominates: prevalence {one.prevalence or 0.0:.2f}, bias {one.bias or 0.0:.2f}"
         )
-    return (
-        f"{pair.a} × {pair.b}",
-        one.n,
-        None if one.same_share is None else f"{one.same_share:.1%}",
-        None if one.sharing_share is None else f"{one.sharing_share:.1%}",
-        one.kappa,
-        one.ac1,
-        "; ".join(marks),
-    )
+    if one.settled:
+        marks.append(f"{one.settled:,} settled since")
+    return marks
 
 
-def _alpha(task: TaskAgreement) -> str:
-    figure = "—" if task.alpha is None else f"{task.alpha:.3f}"
+def _with_ends(value: float | None, interval: Interval | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.3f}" + (f" [{interval.low:.2f}, {interval.high:.2f}]" if interval else "")
+
+
+def _over_all(task: TaskAgreement) -> list[str]:
     few = f" ({TOO_FEW})" if task.alpha_too_few else ""
-    return (
-        f"Krippendorff's alpha (nominal) over all sets: {figure}, {task.alpha_n:,} texts labelled twice{few}"
+    over = (
+        "all sets" if len(task.pooled) == len(task.sets) else f"{len(task.pooled)} of {len(task.sets)} sets"
     )
+    made = []
+    for one in task.alphas:
+        name = {"masi": "MASI", "jaccard": "Jaccard"}.get(one.scale, one.scale)
+        figure = _with_ends(one.value, one.interval) or "—"
+        made.append(
+            f"Krippendorff's alpha ({name}) over {over}: {figure}, {task.alpha_n:,} texts labelled twice{few}"
+        )
+    if task.fleiss is not None:
+        made.append(f"Fleiss' kappa over {over}: {task.fleiss:.3f}, {task.fleiss_raters} labels of each text")
+    if len(task.pooled) < len(task.sets) and len(task.pooled) > 1:
+        left = ", ".join(one.ref for one in task.sets if one.ref not in task.pooled)
+        made.append(f"left out of alpha, as made from another set here or a second pass: {left}")
+    if task.guidelines > 1:
+        made.append(f"alpha pools sets under {task.guidelines} different guidelines")
+    if task.off_scale:
+        off = ", ".join(f"{_shown(label)} ({count:,})" for label, count in task.off_scale[:5])
+        more = len(task.off_scale) - 5
+        made.append(
+            f"not on the {task.scale.kind} scale, which therefore gives no alpha: {off}"
+            + (f" and {more:,} more" if more > 0 else "")
+        )
+    own = set(task.pooled)
+    return made + [line for pair in task.pairs if {pair.a, pair.b} <= own for line in _several(pair)]
+
+
+def _several(pair: Pair) -> list[str]:
+    """Say why a set that accepts several answers looks worse by kappa than it is."""
+    one = pair.agreement
+    if not one.sharing:
+        return []
+    wide = " and ".join(
+        f"{count:,} labels of {ref}"
+        for ref, count in zip((pair.a, pair.b), one.several, strict=True)
+        if count
+    )
+    told = (
+        f"{pair.a} × {pair.b}: {wide} accept several answers. Kappa, AC1 and nominal alpha take such a label "
+        f"for another answer; on {one.sharing:,} of {one.n:,} texts the two share one. MASI weighs that."
+    )
+    return [told]
 
 
 def _matrix(pair: Pair) -> None:
@@ -182,75 +297,20 @@ def _matrix(pair: Pair) -> None:
         [(_shown(text), *row, sum(row)) for text, row in zip(matrix.categories, matrix.counts, strict=True)],
         right=range(1, len(matrix.categories) + 2),
     )
+    for cost in pair.costs[:MOST_COSTS]:
+        items = ", ".join(one_line(item, 60) for item in cost.items[:MOST_ITEMS])
+        more = len(cost.items) - MOST_ITEMS
+        common.say(
+            f"  {cost.count:,} × {_shown(cost.a)} against {_shown(cost.b)}: {items}"
+            + (f" and {more:,} more" if more > 0 else "")
+        )
+    if len(pair.costs) > MOST_COSTS:
+        common.say(f"  and {len(pair.costs) - MOST_COSTS:,} more ways to differ; --json has all")
+    if pair.agreement.settled:
+        common.say(f"  {plural(pair.agreement.settled, 'difference')} settled by a later set")
 
 
 def _shown(text: str) -> str:
     from evh.records.answers import shown
 
     return one_line(shown(text), 40)
-
-
-def _report_row(report: LabelsReport) -> dict[str, Any]:
-    return {
-        "dataset_id": report.dataset_id,
-        "n_items": report.n_items,
-        "tasks": [
-            {
-                "task": task.task,
-                "alpha": task.alpha,
-                "alpha_scale": "nominal",
-                "alpha_n": task.alpha_n,
-                "alpha_too_few": task.alpha_too_few,
-                "sets": [_set_row(one) for one in task.sets],
-                "pairs": [_pair_row(pair) for pair in task.pairs],
-            }
-            for task in report.tasks
-        ],
-    }
-
-
-def _set_row(one: SetSummary) -> dict[str, Any]:
-    return {
-        "ref": one.ref,
-        "kind": one.kind,
-        "source": one.source_kind,
-        "by": one.by or None,
-        "own": one.own,
-        "covered": one.covered,
-        "of": one.of,
-        "guideline_sha256": one.guideline,
-        "promoted_into": list(one.promoted_into),
-        "n_answers": one.distinct,
-        "majority": one.majority,
-        "majority_share": one.majority_share,
-        "n_preceding": one.n_preceding,
-        "n_timed": one.n_timed,
-        "reads_output": one.reads_output,
-        "n_conflicts": one.conflicts,
-    }
-
-
-def _pair_row(pair: Pair) -> dict[str, Any]:
-    one = pair.agreement
-    interval = one.same_interval
-    return {
-        "a": pair.a,
-        "b": pair.b,
-        "n": one.n,
-        "n_same": one.same,
-        "same_share": one.same_share,
-        "same_low": interval.low if interval else None,
-        "same_high": interval.high if interval else None,
-        "n_sharing": one.sharing,
-        "sharing_share": one.sharing_share,
-        "kappa": one.kappa,
-        "ac1": one.ac1,
-        "prevalence": one.prevalence,
-        "bias": one.bias,
-        "paradox": one.paradox,
-        "too_few": one.too_few,
-        "guideline_differs": pair.guideline_differs,
-        "derived": pair.derived,
-        "categories": list(one.confusion.categories),
-        "counts": [list(row) for row in one.confusion.counts],
-    }

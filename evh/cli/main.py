@@ -34,13 +34,18 @@ HEADINGS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("overview", "overview", "What is here in one screen, and what to do next."),
             Entry("validate", "validate", "Check every promise of the data folder."),
             Entry("sql", "sql", "Query the project's tables with one SELECT."),
-            Entry("help", "help", "The guide: configs, adapters, label rules."),
+            Entry("why", "why", "The provenance of one number, and whether its files still match."),
+            Entry("pack", "pack", "Turn records from text files into Parquet; digests stay."),
+            Entry("unpack", "pack", "Turn records from Parquet into text files; digests stay."),
+            Entry("doctor", "doctor", "What a bug report needs: versions, sizes, findings; no names."),
+            Entry("help", "help", "The guide: a tutorial, and a page a topic."),
         ),
     ),
     (
         "Data",
         (
             Entry("capture", "captures", "Bring production records in."),
+            Entry("capture-scrub", "capture_scrub", "Copy a capture with what scrub rules find taken out."),
             Entry("captures", "captures", "List captures."),
             Entry("split", "captures", "Split a capture in two, by time or at random."),
             Entry("dataset-create", "datasets", "Make a dataset from files."),
@@ -55,10 +60,20 @@ HEADINGS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             Entry("label-sheet", "label_sheet", "Write a sheet of items to label."),
             Entry("label-import", "label_import", "Read a filled sheet back as a label set."),
+            Entry("label-from-run", "label_from_run", "Make a model's labels of a run's answers."),
             Entry("label-from-capture", "label_from_capture", "Make labels by rule from recorded outcomes."),
+            Entry("label-carry", "label_carry", "Carry labels across a scrub."),
             Entry("labels", "labels", "Every label set, its coverage, and how the sets agree."),
+            Entry("adjudicate", "adjudicate", "Write a blind sheet of the items on which sets differ."),
+            Entry("label-preview", "label_preview", "What would move if another set stood in a set's place."),
+            Entry("label-plan", "label_plan", "How many more labels separate two arms, and which first."),
             Entry("reference-promote", "references", "Promote chosen labels to a reference set."),
             Entry("references", "references", "List reference sets."),
+            Entry(
+                "migrate-references",
+                "migrate_references",
+                "Give old references their label sets and promotions.",
+            ),
         ),
     ),
     (
@@ -67,7 +82,37 @@ HEADINGS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("run", "run", "Run an arm over a dataset."),
             Entry("rescore", "rescore", "Score stored outputs again, with no calls."),
             Entry("arm-from-capture", "arm_from_capture", "Make production's own decisions an arm."),
-            Entry("runs", "runs", "List runs."),
+            Entry("import-run", "import_run", "Make a run of another tool's outputs and scores."),
+            Entry("export", "export", "Write a run or a label set for another tool."),
+            Entry("runs", "runs", "List runs, or tell what differs between two."),
+            Entry("arms", "arms", "List arms: what answers, how often it ran, at what cost."),
+            Entry("arm-smoke", "arms", "Ask an arm once, about its shortest item."),
+            Entry("score-preview", "score_preview", "Which arms a change of scorer would move."),
+            Entry("promote", "promote", "Make a run the baseline of a goal, with the reason."),
+            Entry("deploy-sheet", "deploy_sheet", "What production must match, and whether it did."),
+            Entry("models", "models", "List model records."),
+            Entry("model-record", "models", "Write which model and build a name stands for, and its prices."),
+        ),
+    ),
+    (
+        "Deciding",
+        (
+            Entry("goals", "deciding", "Each goal: leader, finalist, baseline, and what production runs."),
+            Entry("leaderboard", "deciding", "Rank arms: means, intervals, leader, contenders, behind."),
+            Entry("pair-test", "deciding", "Test a named pair of arms, and list the items that moved."),
+            Entry("agreement", "deciding", "How often arms decided the same."),
+            Entry("judge", "judge", "Let models judge stored outputs by a rubric."),
+            Entry("judge-validate", "judge", "Measure a judge against people."),
+        ),
+    ),
+    (
+        "Evidence",
+        (
+            Entry("log-import", "evidence", "Cut transcripts into the chunks of a log."),
+            Entry("query-add", "evidence", "Add a question to a log."),
+            Entry("label-evidence", "evidence", "Let a model label which chunks hold evidence, and why."),
+            Entry("evidence-report", "evidence_report", "The label rate, and how good the labels are."),
+            Entry("evidence-freeze", "evidence", "Make a label set of a journal."),
         ),
     ),
     (
@@ -78,6 +123,7 @@ HEADINGS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
                 "inspect",
                 "Every item with each arm's output, the labels, the winner and the signals.",
             ),
+            Entry("sheet-import", "sheet_import", "Read a filled sheet back: labels, picks or scores."),
         ),
     ),
     (
@@ -85,11 +131,18 @@ HEADINGS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             Entry("pick", "picks", "Mark items for the next version of a dataset."),
             Entry("picks", "picks", "List what waits."),
+            Entry(
+                "dataset-extend", "dataset_extend", "Make the next version of a dataset from chosen picks."
+            ),
         ),
     ),
     (
         "Catalog",
-        (Entry("catalog-build", "catalog", "Build the static site of everything here."),),
+        (
+            Entry("catalog-build", "catalog", "Build the static site of everything here."),
+            Entry("catalog-verify", "catalog", "Check a built site against its manifest."),
+            Entry("catalog-serve", "catalog_serve", "Serve it here, and build it again at changes."),
+        ),
     ),
 )
 COMMANDS: dict[str, Entry] = {entry.name: entry for _, entries in HEADINGS for entry in entries}

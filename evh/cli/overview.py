@@ -34,6 +34,7 @@ def overview(*, as_json: bool) -> None:
             reference_sets=dict(made.reference_sets),
             n_configs=made.n_configs,
             n_runs=made.n_runs,
+            n_scorings=made.n_scorings,
             n_baselines=made.n_baselines,
             unfinished=list(made.unfinished),
             waiting=[{"target": name or None, "n": n} for name, n in made.waiting.items()],
@@ -44,6 +45,8 @@ def overview(*, as_json: bool) -> None:
 
 
 def _show(made: Overview) -> None:
+    from evh.acts.runs import RunCount
+
     say(one_line(made.name))
     sets = ", ".join(f"{n} {kind}" for kind, n in made.label_sets.items())
     tiers = ", ".join(f"{n} {tier}" for tier, n in made.reference_sets.items())
@@ -51,7 +54,7 @@ def _show(made: Overview) -> None:
         f"{plural(len(made.captures), 'capture')}, {plural(len(made.datasets), 'dataset')}, "
         f"{plural(sum(made.label_sets.values()), 'label set')}{f' ({sets})' if sets else ''}, "
         f"{plural(sum(made.reference_sets.values()), 'reference set')}{f' ({tiers})' if tiers else ''}, "
-        f"{plural(made.n_configs, 'arm')}, {plural(made.n_runs, 'run')}"
+        f"{plural(made.n_configs, 'arm')}, {RunCount(made.n_runs, made.n_scorings).told}"
     )
     if made.captures:
         say()
@@ -81,7 +84,7 @@ def _show(made: Overview) -> None:
         _show_arms(line)
     findings = [
         f"{one.arm}{' (recorded)' if one.recorded else ''} was wrong on {one.n:,} of {one.of:,} items of "
-        f"{line.dataset_id} by {_short(one.ref, line.dataset_id)}{_split(one)}"
+        f"{line.dataset_id} by {_short(one.ref, line.dataset_id)}{f', {one.failed:,} more failed' if one.failed else ''}{_split(one)}"
         for line in made.datasets
         for one in line.wrong
     ]

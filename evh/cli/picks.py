@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from evh.cli.common import command, emit, next_steps, project, say, warn
 from evh.cli.table import table
 from evh.store.text import one_line, plural
+
+if TYPE_CHECKING:
+    from evh.acts.pick import Group, Report
+    from evh.project.find import Project
+
+MOST_ITEMS = 20
+"""How many items a command for the next step names."""
 
 
 @command(
@@ -15,7 +26,8 @@ from evh.store.text import one_line, plural
     example="evh pick --dataset-id cve_2024_07_08 --item CVE-2024-37383 --for cve_2024_h1 --tag kind=missed",
 )
 @click.option("--dataset-id", required=True, metavar="D", help="The dataset that holds the items.")
-@click.option("--item", "items", multiple=True, required=True, metavar="ID", help="An item; repeatable.")
+@click.option("--item", "items", multiple=True, metavar="ID", help="An item; repeatable.")
+@click.option("--items-from", type=click.Path(path_type=Path), help="A file of item ids, one a line.")
 @click.option("--for", "targets", multiple=True, metavar="D2", help="A dataset it may join; repeatable.")
 @click.option("--tag", "tags", multiple=True, metavar="K=V", help="Set a tag; K= removes it.")
 @click.option("--note", metavar="TEXT", help="Why this item.")
@@ -25,6 +37,7 @@ def pick(
     *,
     dataset_id: str,
     items: tuple[str, ...],
+    items_from: Path | None,
     targets: tuple[str, ...],
     tags: tuple[str, ...],
     note: str | None,
@@ -35,13 +48,15 @@ def pick(
 ) -> None:
     """Mark items as candidates for the next version of one or more datasets."""
     from evh.acts import pick as act
+    from evh.acts.reference_promote import read_item_ids
     from evh.records.pick import dump
 
     found = project()
+    chosen = [*items, *(read_item_ids(items_from) if items_from else [])]
     change = act.Change(
         targets=targets or None, tags=act.read_tags(tags) or None, note=note, by=by, drop=drop
     )
-    plan = act.plan(found, dataset_id, items, change)
+    plan = act.plan(found, dataset_id, chosen, change)
     warnings = list(plan.warnings)
     lines = plan.lines
     if not dry_run:
@@ -119,4 +134,47 @@ def picks(*, target: str | None, tags: tuple[str, ...], as_json: bool) -> None:
         known = datasets.ids(found)
         name = known[0] if len(known) == 1 else "DATASET"
         next_steps([f"evh inspect --sheet --dataset-id {name}", f"evh pick --dataset-id {name} --item ITEM"])
+    elif steps := _next_of(found, report):
+        next_steps(steps)
     warn(report.warnings)
+
+
+def _next_of(here: Project, report: Report) -> list[str]:
+    """Return the commands for what waits: labels for what has none, then a version of each target."""
+    from evh.acts import dataset_extend, steps
+    from evh.project import datasets
+
+    bare: dict[str, list[str]] = {}
+    for group in report.groups:
+        for one in group.picks:
+            if not one.labels and one.pick.item_id not in bare.get(one.pick.dataset_id, ()):
+                bare.setdefault(one.pick.dataset_id, []).append(one.pick.item_id)
+    made = [
+        steps.label_sheet(
+            name, " ".join(f"--item {shlex.quote(item_id)}" for item_id in item_ids[:MOST_ITEMS])
+        )
+        for name, item_ids in bare.items()
+    ]
+    for group in report.groups:
+        if not group.target or not datasets.exists(here, group.target):
+            continue
+        newest = group.newest or group.target
+        if newest != group.target:
+            made += _for_newest(group, newest)
+        version = dataset_extend.next_version(here, newest)
+        made.append(f"evh dataset-extend {newest} --dataset-id {version} --picks")
+    return list(dict.fromkeys(made))
+
+
+def _for_newest(group: Group, newest: str) -> list[str]:
+    """Return the commands by which what waits for a dataset waits for its newest version; others stay."""
+    moved: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for one in group.picks:
+        targets = tuple(dict.fromkeys(newest if name == group.target else name for name in one.pick.targets))
+        moved.setdefault((one.pick.dataset_id, targets), []).append(one.pick.item_id)
+    return [
+        f"evh pick --dataset-id {name} "
+        + " ".join(f"--item {shlex.quote(item_id)}" for item_id in item_ids[:MOST_ITEMS])
+        + "".join(f" --for {target}" for target in targets)
+        for (name, targets), item_ids in moved.items()
+    ]

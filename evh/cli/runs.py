@@ -16,8 +16,24 @@ if TYPE_CHECKING:
 @click.option("--dataset-id", metavar="D", help="Only runs on this dataset.")
 @click.option("--config", "config_id", metavar="C", help="Only runs of this arm.")
 @click.option("--all", "everything", is_flag=True, help="Older runs too, not only the latest of each arm.")
-def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_json: bool) -> None:
-    """List runs: what each was scored against, its primary metric, failures, and what has not finished."""
+@click.option("--diff", nargs=2, metavar="A B", help="Tell exactly what differs between two runs.")
+def runs(
+    *,
+    dataset_id: str | None,
+    config_id: str | None,
+    everything: bool,
+    diff: tuple[str, str] | None,
+    as_json: bool,
+) -> None:
+    """List runs: what each was scored against, its primary metric, failures, and what has not finished.
+
+    With --diff: what two runs were made of and where that differs, key by key, and what came out otherwise.
+    """
+    if diff:
+        from evh.cli.runs_diff import tell_diff
+
+        tell_diff(common.project(), *diff, as_json=as_json)
+        return
     from evh.acts import runs as act
     from evh.acts import steps as step
     from evh.cli import run_lines
@@ -34,6 +50,7 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
                 "config_id": one.run.config_id if one.run else None,
                 "dataset_id": one.run.dataset_id if one.run else None,
                 "n_answered": one.n_rows,
+                "n_failed": one.n_failed,
                 "n_items": one.run.n_items if one.run else None,
             }
             for one in found.unfinished
@@ -95,6 +112,7 @@ def runs(*, dataset_id: str | None, config_id: str | None, everything: bool, as_
     steps = []
     for one in found.unfinished:
         said = f"{one.n_rows:,} of {one.run.n_items:,} answered" if one.run else "begun elsewhere"
+        said += f", {one.n_failed:,} failed and asked again" if one.n_failed else ""
         common.say(f"unfinished: {one.path}: {said}")
         if one.run:
             steps.append(f"evh run --config {one.run.config_id} --dataset-id {one.run.dataset_id} --resume")

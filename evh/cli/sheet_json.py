@@ -29,6 +29,9 @@ def sheet_rest(sheet: Sheet, counts: tuple[ValueCount, ...] | None) -> dict[str,
         "higher_is_better": sheet.higher,
         "against": _ref(sheet.against),
         "new_vs": sheet.new_vs,
+        "judged_by": sheet.judged_by or None,
+        "judge": sheet.judge,
+        "goal": sheet.goal,
         "fields": list(sheet.fields),
         "arms": [arm(one) for one in sheet.arms],
         "label_columns": [label_column(one) for one in sheet.labels],
@@ -115,6 +118,7 @@ def arm(column: ArmColumn) -> dict[str, Any]:
         "run_id": column.run.run_id,
         "config_id": column.run.config_id,
         "recorded": column.recorded,
+        "floor": column.floor,
         "scores": [
             {
                 "metric": one.metric,
@@ -163,8 +167,11 @@ def _row(sheet: Sheet, row: Row, *, scores_only: bool) -> dict[str, Any]:
             if text is not None
         ],
         "winners": list(row.winners),
+        "none_right": row.none_right,
+        "judge_winners": list(row.judge_winners),
         "signals": {
             "wrong": list(signals.wrong),
+            "wrong_by": list(signals.wrong_by),
             "disagree": signals.disagree,
             "split": signals.split,
             "new": list(signals.new),
@@ -195,6 +202,9 @@ def _footer(footer: Footer) -> dict[str, Any]:
         "means": list(footer.means),
         "counts": list(footer.counts),
         "win_rate": footer.win_rate,
+        "verdict": footer.verdict,
+        "p_corrected": footer.p,
+        "judge_win_rate": footer.judge_win_rate,
         "figures": [{"against": _ref(against), "scores": dict(scores)} for against, scores in footer.figures],
         "majority_rates": [
             {"against": _ref(against), "rate": rate} for against, rate in footer.majority_rates

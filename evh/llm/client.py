@@ -6,6 +6,7 @@ Nothing here raises for what a server does: a reply or a `Failure` comes back.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
 import time
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 CONNECT_S = 5.0
 READ_S = 600.0
+LOOK_S = 15.0
+"""How long a server is given for what is only looked up."""
 PATH = "/chat/completions"
 
 
@@ -62,6 +65,7 @@ class Client:
         jitter: how long waits vary.
         stopped: tells whether no further try may begin.
         sleep: waits.
+        may_send: asked before every try; one that may not be sent is the failure ``stopped``.
     """
 
     def __init__(
@@ -72,11 +76,14 @@ class Client:
         jitter: random.Random | None = None,
         stopped: Callable[[], bool] = lambda: False,
         sleep: Callable[[float], Any] = asyncio.sleep,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
         self._server = server
-        self._url = server.base_url.rstrip("/") + PATH
+        self._url: httpx.URL | str = server.base_url.rstrip("/") + PATH
+        with contextlib.suppress(httpx.InvalidURL):  # parsed once; a bad one is told when it is asked
+            self._url = httpx.URL(self._url)
         self._jitter = jitter or random.Random()
-        self._stopped, self._sleep = stopped, sleep
+        self._stopped, self._sleep, self._may_send = stopped, sleep, may_send
         self._headers = {"content-type": "application/json", "accept-encoding": "identity"}
         if server.key:
             self._headers["authorization"] = f"Bearer {server.key}"
@@ -88,6 +95,9 @@ class Client:
             limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
         )
         self._owns = transport is None
+        self._extensions = {"timeout": timeout.as_dict()}
+        self._sent = httpx.Headers(self._http.headers)
+        self._sent.update(self._headers)
 
     async def __aenter__(self) -> Self:
         """Return itself."""
@@ -109,7 +119,10 @@ class Client:
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         began = time.monotonic()
         tries = 0
+        found: Reply | Failure = Failure("stopped", "it was not sent: no further call may be made", tries=0)
         while True:
+            if not self._may_send():
+                return found if tries == 0 else replace(found, tries=tries)
             tries += 1
             found = await self._once(content)
             if isinstance(found, Reply) or not retry.is_retried(found) or tries >= retry.TRIES:
@@ -119,10 +132,29 @@ class Client:
                 return replace(found, tries=tries)
             await self._sleep(wait)
 
+    async def look(self, url: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
+        """Return the JSON that the server gives elsewhere, asked once; None where it gives none in time."""
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        method = "GET" if body is None else "POST"
+        try:
+            async with asyncio.timeout(LOOK_S):
+                request = self._http.build_request(method, url, content=content, headers=self._headers)
+                response = await self._http.send(request, stream=True)
+                try:
+                    data = await _body(response)
+                finally:
+                    await response.aclose()
+            return json.loads(data) if response.status_code == 200 else None
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError):
+            return None
+
     async def _once(self, content: bytes) -> Reply | Failure:
         began = time.perf_counter()
         try:
-            request = self._http.build_request("POST", self._url, content=content, headers=self._headers)
+            # Built here: the client's own way merges and parses anew for each what is always the same.
+            request = httpx.Request(
+                "POST", self._url, headers=self._sent, content=content, extensions=self._extensions
+            )
             response = await self._http.send(request, stream=True)
             try:
                 data = await _body(response)

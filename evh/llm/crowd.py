@@ -11,6 +11,7 @@ import contextlib
 import queue
 import signal
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 GRACE_S = 5.0
 """How long Ctrl-C waits for what is in flight."""
+IDLE_S = 0.05
+_GATHER_S = 0.005
 
 J = TypeVar("J")
 T = TypeVar("T")
@@ -48,8 +51,10 @@ class Crowd(Generic[J, T]):
     Args:
         server: where to ask.
         ask: what is done for one job with a worker's client.
-        judge: what a finished job says of the server: a `Reply` or the `Failure` that it ended with.
+        judge: what a finished job says of the server: a `Reply`, the `Failure` that it ended with, or None:
+            nothing.
         pace: how many may be in flight.
+        may_send: asked before every try of a request, in the loop's thread.
 
     Attributes:
         stopped: why it stopped before the jobs were done; None where it did not.
@@ -60,10 +65,12 @@ class Crowd(Generic[J, T]):
         server: Server,
         ask: Callable[[Client, J], Awaitable[T]],
         *,
-        judge: Callable[[T], Reply | Failure],
+        judge: Callable[[T], Reply | Failure | None],
         pace: Pace,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
         self._server, self._ask, self._judge, self._pace = server, ask, judge, pace
+        self._may_send = may_send
         self._breaker = Breaker()
         self._results: queue.SimpleQueue[Answered[J, T] | BaseException | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,8 +98,12 @@ class Crowd(Generic[J, T]):
             with contextlib.suppress(RuntimeError):  # it has ended just now
                 loop.call_soon_threadsafe(event.set)
 
-    def run(self, jobs: Iterable[J]) -> Generator[Answered[J, T], None, None]:
+    def run(
+        self, jobs: Iterable[J], *, idle: Callable[[], None] | None = None
+    ) -> Generator[Answered[J, T], None, None]:
         """Give each job with what came of it, in the order in which they come.
+
+        ``idle`` is called, where the answers are taken, whenever none has come for `IDLE_S`.
 
         Ctrl-C stops sending, waits `GRACE_S` for what is in flight, gives it, and then raises
         KeyboardInterrupt; a second one does not wait.
@@ -104,8 +115,10 @@ class Crowd(Generic[J, T]):
                 while True:
                     # A wait without an end keeps some systems from delivering Ctrl-C.
                     try:
-                        found = self._results.get(timeout=0.5)
+                        found = self._taken(IDLE_S if idle else 0.5)
                     except queue.Empty:
+                        if idle:
+                            idle()
                         continue
                     if found is None:
                         break
@@ -117,6 +130,13 @@ class Crowd(Generic[J, T]):
                 thread.join(GRACE_S)
         if interrupted.is_set():
             raise KeyboardInterrupt
+
+    def _taken(self, timeout_s: float) -> Answered[J, T] | BaseException | None:
+        """Return the next answer. Where none waits a few are let gather: each wake-up stops the loop."""
+        with contextlib.suppress(queue.Empty):
+            return self._results.get_nowait()
+        time.sleep(_GATHER_S)
+        return self._results.get(timeout=timeout_s)
 
     # --- in the loop's thread
 
@@ -152,7 +172,13 @@ class Crowd(Generic[J, T]):
         self, place: int, jobs: Iterator[J], shared: AsyncBaseTransport | None, turn: asyncio.Condition
     ) -> None:
         """Take job after job while there are any, and while this worker is one of those that may."""
-        client = Client(self._server, shared, stopped=self._halted.is_set, sleep=self._nap)
+        client = Client(
+            self._server,
+            shared,
+            stopped=self._halted.is_set,
+            sleep=self._nap,
+            may_send=self._may_send,
+        )
         async with client:
             while not self._ended():
                 if place >= self._pace.limit:
@@ -179,8 +205,10 @@ class Crowd(Generic[J, T]):
             async with asyncio.timeout(seconds):
                 await self._halted.wait()
 
-    def _note(self, found: Reply | Failure) -> bool:
+    def _note(self, found: Reply | Failure | None) -> bool:
         """Take note of how the server took one request; tell whether workers must look up."""
+        if found is None:
+            return False
         if isinstance(found, Failure):
             self._breaker.saw(found)
             if self._breaker.reason is not None:

@@ -21,6 +21,7 @@ class Reply:
         tokens_out: of the answer and the thought, as the server counts.
         model: the model's name by the server.
         system_fingerprint: the server's own word for its build.
+        cost_usd: what the server itself says that it costs, where it does.
         latency_ms: from sending to the whole reply.
         tries: how often it was asked.
     """
@@ -32,6 +33,7 @@ class Reply:
     tokens_out: int | None = None
     model: str | None = None
     system_fingerprint: str | None = None
+    cost_usd: float | None = None
     latency_ms: float = 0.0
     tries: int = 1
 
@@ -48,6 +50,9 @@ class Failure:
         status: of the HTTP reply, None without one.
         retry_after_s: what the server asks for.
         tries: how often it was asked.
+        tokens_in: of the prompt: a reply without an answer is paid for too.
+        tokens_out: of what was thought or left blank.
+        cost_usd: what the server itself says that it costs.
     """
 
     kind: str
@@ -55,6 +60,9 @@ class Failure:
     status: int | None = None
     retry_after_s: float | None = None
     tries: int = 1
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
 
 
 def read(data: bytes, *, latency_ms: float = 0.0) -> Reply | Failure:
@@ -73,12 +81,20 @@ def read(data: bytes, *, latency_ms: float = 0.0) -> Reply | Failure:
     if not isinstance(first, dict) or not isinstance(message, dict):
         return Failure("no-choices", f"the reply has no message: {shown(data)}", 200)
     text, finish = _text(message.get("content")), _text(first.get("finish_reason"))
-    if text is None or not text.strip():
-        if finish == "length":
-            return Failure("unfinished", "the reply ended at max_tokens before it answered", 200)
-        return Failure("empty", "the reply is empty", 200)
     usage = raw.get("usage")
     counts = usage if isinstance(usage, dict) else {}
+    if text is None or not text.strip():
+        kind, says = "empty", "the reply is empty"
+        if finish == "length":
+            kind, says = "unfinished", "the reply ended at max_tokens before it answered"
+        return Failure(
+            kind,
+            says,
+            200,
+            tokens_in=_count(counts.get("prompt_tokens")),
+            tokens_out=_count(counts.get("completion_tokens")),
+            cost_usd=_money(counts.get("cost")),
+        )
     return Reply(
         text=text,
         reasoning=_text(message.get("reasoning")) or _text(message.get("reasoning_content")),
@@ -87,6 +103,7 @@ def read(data: bytes, *, latency_ms: float = 0.0) -> Reply | Failure:
         tokens_out=_count(counts.get("completion_tokens")),
         model=_text(raw.get("model")),
         system_fingerprint=_text(raw.get("system_fingerprint")),
+        cost_usd=_money(counts.get("cost")),
         latency_ms=latency_ms,
     )
 
@@ -131,3 +148,9 @@ def _text(value: Any) -> str | None:  # noqa: ANN401 - whatever the server sent
 
 def _count(value: Any) -> int | None:  # noqa: ANN401 - whatever the server sent
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _money(value: Any) -> float | None:  # noqa: ANN401 - whatever the server sent
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < 1e9 else None

@@ -1,23 +1,30 @@
-"""Agreement of label sets: how often they say the same, beyond chance, and where they part.
-
-A category is a canonical label text. A label that accepts several answers is a category of its own.
-"""
+"""Agreement of label sets: how often they say the same, beyond chance, and where they part."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evh.measure.alpha import PAIRABLE, alpha_counts, alpha_from_counts
-from evh.measure.codes import MOST_ANSWERS, count_for_alpha, encode
+from evh.measure.alpha import alpha_counts, alpha_from_counts, alpha_of_patterns, rating_patterns
+from evh.measure.codes import MOST_ANSWERS, Codes, all_pairs, count_for_alpha, encode, parted, patterns_of
+from evh.measure.confusion import (
+    Confusion,
+    alpha_of_table,
+    bias_index,
+    cohen_kappa,
+    confusion_of,
+    confusion_of_table,
+    gwet_ac1,
+    prevalence_index,
+    weighted_kappa,
+)
 from evh.measure.intervals import Interval, wilson
-from evh.measure.numbers import mean
-from evh.records.answers import share_answer
+from evh.records.answers import answers, share_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evh.measure.alpha import AlphaCounts
 
@@ -30,39 +37,6 @@ FEWEST = 2
 # Agreement this high with kappa this low is the sign that one answer dominates (Feinstein & Cicchetti 1990).
 _HIGH_AGREEMENT = 0.8
 _LOW_KAPPA = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """How often each label of one set met each label of another, over the items that both label.
-
-    Attributes:
-        categories: the labels of both sets, most frequent over both first, then by text.
-        counts: categories × categories; rows are the first set's labels, columns the second's.
-    """
-
-    categories: tuple[str, ...]
-    counts: tuple[tuple[int, ...], ...]
-
-    @property
-    def n(self) -> int:
-        """How many items both sets label."""
-        return sum(map(sum, self.counts))
-
-    @property
-    def same(self) -> int:
-        """On how many items both sets give one label: the sum of the diagonal."""
-        return sum(row[place] for place, row in enumerate(self.counts))
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """How often the first set gives each category."""
-        return tuple(map(sum, self.counts))
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """How often the second set gives each category."""
-        return tuple(map(sum, zip(*self.counts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +60,21 @@ class PairAgreement:
         same_interval: Wilson's 95 % interval of that share.
         sharing: items whose accepted answers differ but meet; never counted as agreement.
         sharing_share: sharing / n.
-        kappa: Cohen's kappa, see ``cohen_kappa``.
-        ac1: Gwet's AC1, see ``gwet_ac1``.
-        prevalence: see ``prevalence_index``.
-        bias: see ``bias_index``.
+        kappa: Cohen's kappa, see ``confusion.cohen_kappa``.
+        ac1: Gwet's AC1, see ``confusion.gwet_ac1``.
+        prevalence: see ``confusion.prevalence_index``.
+        bias: see ``confusion.bias_index``.
         confusion: the table that the figures come from.
-        cells: the disagreements by what each set says, largest first, then by text.
+        cells: the open disagreements by what each set says, largest first, then by text. Settled items are
+            not among them, though every figure counts them.
         too_few: n is below 2 or below the least overlap asked for.
         paradox: agreement is high (0.8 or more) and kappa low (below 0.4): one answer dominates.
+        alpha: Krippendorff's nominal alpha of these two sets alone.
+        kappa_linear: Cohen's weighted kappa with linear weights; None where a label has no point.
+        kappa_quadratic: the same with quadratic weights.
+        masi: Krippendorff's alpha with the MASI distance; None where no label accepts several answers.
+        settled: items on which the two differ and a later set has settled it.
+        several: how many of the labels compared accept several answers, of the first set and of the second.
     """
 
     n: int
@@ -110,147 +91,12 @@ class PairAgreement:
     cells: tuple[Cell, ...]
     too_few: bool
     paradox: bool
-
-
-def confusion(a: Sequence[str], b: Sequence[str]) -> Confusion:
-    """Count the labels of two sets over the same items.
-
-    Args:
-        a: the first set's labels, one an item.
-        b: the second set's labels, for the same items in the same order.
-
-    Raises:
-        ValueError: the two are not equally long.
-
-    Cost: one pass over the items.
-    """
-    return confusion_of(Counter(zip(a, b, strict=True)))
-
-
-def confusion_of(pairs: Mapping[tuple[str, str], int]) -> Confusion:
-    """Arrange counts of (first set's label, second set's label) as a confusion matrix.
-
-    Labels that never occur are left out, so counts from a larger table (``codes.all_pairs``) give the same
-    matrix as the labels themselves.
-    """
-    frequency: Counter[str] = Counter()
-    for (first, second), count in pairs.items():
-        if count:
-            frequency[first] += count
-            frequency[second] += count
-    categories = tuple(sorted(frequency, key=lambda label: (-frequency[label], label)))
-    counts = tuple(tuple(pairs.get((row, column), 0) for column in categories) for row in categories)
-    return Confusion(categories, counts)
-
-
-def confusion_of_table(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> Confusion:
-    """Arrange a square table of counts as a confusion matrix.
-
-    Args:
-        labels: what each row and each column stands for, in the table's order.
-        counts: labels × labels; rows are the first set's. One pair of ``codes.all_pairs`` is
-            ``counts[a, b].tolist()``.
-
-    Raises:
-        ValueError: the table is not square, or not as wide as there are labels.
-    """
-    pairs: dict[tuple[str, str], int] = {}
-    for row, line in zip(labels, counts, strict=True):
-        for column, count in zip(labels, line, strict=True):
-            pairs[row, column] = count
-    return confusion_of(pairs)
-
-
-def cohen_kappa(table: Confusion) -> float | None:
-    """Return Cohen's unweighted kappa, (po - pe) / (1 - pe); None when n is 0 or pe is 1.
-
-    po is the share on the diagonal; pe, the agreement by chance, is the sum over categories of row share ×
-    column share. Formed in integers and divided once.
-    Source: Cohen (1960), "A coefficient of agreement for nominal scales".
-    """
-    n = table.n
-    chance = sum(row * column for row, column in zip(table.rows, table.columns, strict=True))
-    if n * n == chance:
-        return None
-    return (n * table.same - chance) / (n * n - chance)
-
-
-def gwet_ac1(table: Confusion) -> float | None:
-    """Return Gwet's AC1, (po - pe) / (1 - pe); None when n is 0 or only one category occurs.
-
-    po is the share on the diagonal; pe = Σ π(1 - π) / (k - 1) over the k categories that occur, π being a
-    category's mean share in the two sets. It does not collapse, as kappa does, when one label dominates.
-    Formed in integers and divided once.
-    Source: Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
-    agreement".
-    """
-    n = table.n
-    k = len(table.categories)
-    if n == 0 or k == 1:
-        return None
-    both = [row + column for row, column in zip(table.rows, table.columns, strict=True)]
-    chance = sum(count * (2 * n - count) for count in both)
-    whole = 4 * n * n * (k - 1)
-    return (4 * n * (k - 1) * table.same - chance) / (whole - chance)
-
-
-def gwet_ac1_of_ratings(ratings: Sequence[Sequence[str | None]]) -> float | None:
-    """Return Gwet's AC1 of two or more sets with missing labels; None when it is undefined.
-
-    po is the mean, over the items with two or more labels, of the share of a label's other labels that equal
-    it; π, a category's share, is its mean share of an item's labels over all labelled items; pe and AC1 as in
-    ``gwet_ac1``, which this equals for two sets without missing labels. Undefined when no item has two labels
-    or only one category occurs.
-    Source: Gwet (2014), "Handbook of Inter-Rater Reliability", 4th edition, section 2.3 with missing ratings.
-
-    Args:
-        ratings: sets × items; None where a set does not label the item.
-
-    Raises:
-        ValueError: the sets are not equally long.
-    """
-    columns = zip(*ratings, strict=True)
-    items = [Counter(label for label in column if label is not None) for column in columns]
-    shares: dict[str, list[float]] = {}
-    agreeing = []
-    for given in items:
-        m = given.total()
-        for label, count in given.items():
-            shares.setdefault(label, []).append(count / m)
-        if m >= PAIRABLE:
-            agreeing.append(sum(count * (count - 1) for count in given.values()) / (m * (m - 1)))
-    k = len(shares)
-    observed = mean(agreeing)
-    if observed is None or k == 1:
-        return None
-    labelled = sum(map(bool, items))
-    means = [math.fsum(parts) / labelled for parts in shares.values()]
-    chance = math.fsum(share * (1 - share) for share in means) / (k - 1)
-    return (observed - chance) / (1 - chance)
-
-
-def prevalence_index(table: Confusion) -> float | None:
-    """Return how unequally the most frequent category and the rest occur, 0..1; None when n is 0.
-
-    |a - d| / n, where on a items both sets give the most frequent category and on d items neither does; for
-    two categories the index of Byrt, Bishop and Carlin (1993), "Bias, prevalence and kappa".
-    """
-    if table.n == 0:
-        return None
-    both = table.counts[0][0]
-    neither = table.n - table.rows[0] - table.columns[0] + both
-    return abs(both - neither) / table.n
-
-
-def bias_index(table: Confusion) -> float | None:
-    """Return how differently often the sets give the most frequent category, 0..1; None when n is 0.
-
-    |b - c| / n, where on b items only the first set gives it and on c items only the second; for two
-    categories the index of Byrt, Bishop and Carlin (1993), "Bias, prevalence and kappa".
-    """
-    if table.n == 0:
-        return None
-    return abs(table.rows[0] - table.columns[0]) / table.n
+    alpha: float | None = None
+    kappa_linear: float | None = None
+    kappa_quadratic: float | None = None
+    masi: float | None = None
+    settled: int = 0
+    several: tuple[int, int] = (0, 0)
 
 
 def alpha_nominal(ratings: Sequence[Sequence[str | None]]) -> float | None:
@@ -277,36 +123,113 @@ def alpha_of_sets(sets: Sequence[Mapping[str, str]]) -> float | None:
 
     Cost: a look-up a rating.
     """
-    counts = _count_large(sets) if sum(map(len, sets)) >= LARGE else _count_small(sets)
-    if counts.items < FEWEST:
-        return None
-    return alpha_from_counts(counts)
+    coded = _coded(sets)
+    counts = _count(sets) if coded is None else count_for_alpha(coded.codes, len(coded.answers))
+    return None if counts.items < FEWEST else alpha_from_counts(counts)
 
 
-def compare_sets(a: Mapping[str, str], b: Mapping[str, str], *, min_overlap: int = 10) -> PairAgreement:
+def patterns_of_sets(sets: Sequence[Mapping[str, str]]) -> dict[tuple[str, ...], int]:
+    """Count the items that two or more sets label by their sorted labels; see ``alpha.rating_patterns``.
+
+    Alpha of any scale, its interval and Fleiss' kappa are made of it. Large inputs are counted with NumPy.
+
+    Cost: a look-up a rating, and a sort of the items.
+    """
+    coded = _coded(sets)
+    return rating_patterns(_ratings(sets)) if coded is None else patterns_of(coded)
+
+
+def compare_sets(
+    a: Mapping[str, str],
+    b: Mapping[str, str],
+    *,
+    min_overlap: int = 10,
+    settled: Collection[str] = (),
+    points: Mapping[str, float] | None = None,
+) -> PairAgreement:
     """Compare two label sets on the items that both label.
 
     Args:
         a: the first set, item sha256 → canonical label text.
         b: the second set, likewise.
         min_overlap: with fewer items in common the result is marked as too few to say anything.
+        settled: items whose disagreement a later set has settled: they are in the figures, not in ``cells``.
+        points: where labels lie on a line, from ``scale.points``; weighted kappa is given where all that the
+            two sets say have a point.
 
     Cost: one pass over the smaller set, and a sort of the items that disagree.
     """
-    cells: dict[tuple[str, str], list[str]] = {}
+    apart: dict[tuple[str, str], list[str]] = {}
     pairs: Counter[tuple[str, str]] = Counter()
     for key in a.keys() & b.keys():
         pair = (a[key], b[key])
         pairs[pair] += 1
         if pair[0] != pair[1]:
-            cells.setdefault(pair, []).append(key)
-    table = confusion_of(pairs)
+            apart.setdefault(pair, []).append(key)
+    return _agreement(confusion_of(pairs), apart, min_overlap, settled, points or {})
+
+
+def compare_all(
+    sets: Sequence[Mapping[str, str]],
+    *,
+    min_overlap: int = 10,
+    settled: Callable[[int, int], Collection[str]] | None = None,
+    points: Mapping[str, float] | None = None,
+) -> list[PairAgreement]:
+    """Compare every two of the sets, in the order of ``itertools.combinations``; see `compare_sets`.
+
+    Large inputs are coded once and counted together with NumPy; the result is the same.
+
+    Args:
+        sets: each item sha256 → canonical label text.
+        min_overlap: as in `compare_sets`.
+        settled: the items settled between two sets, by their places.
+        points: as in `compare_sets`.
+    """
+    place = points or {}
+    done = settled or (lambda _one, _other: ())
+    numbered = list(combinations(range(len(sets)), 2))
+    coded = _coded(sets)
+    if coded is None:
+        return [
+            compare_sets(
+                sets[one], sets[other], min_overlap=min_overlap, settled=done(one, other), points=place
+            )
+            for one, other in numbered
+        ]
+    counts = all_pairs(coded.codes, len(coded.answers))
+    names, items = coded.answers, coded.items
+    made = []
+    for one, other in numbered:
+        apart = {
+            (names[i], names[j]): [items[at] for at in places.tolist()]
+            for (i, j), places in parted(coded.codes, one, other).items()
+        }
+        table = confusion_of_table(names, counts[one, other].tolist())
+        made.append(_agreement(table, apart, min_overlap, done(one, other), place))
+    return made
+
+
+def _agreement(
+    table: Confusion,
+    apart: Mapping[tuple[str, str], list[str]],
+    min_overlap: int,
+    settled: Collection[str],
+    points: Mapping[str, float],
+) -> PairAgreement:
     n, same = table.n, table.same
-    sharing = sum(len(keys) for (first, second), keys in cells.items() if share_answer(first, second))
+    sharing = sum(len(keys) for (first, second), keys in apart.items() if share_answer(first, second))
     enough = n >= FEWEST
     same_share = same / n if enough else None
     kappa = cohen_kappa(table) if enough else None
-    parted = (Cell(first, second, len(keys), tuple(sorted(keys))) for (first, second), keys in cells.items())
+    closed = frozenset(settled)
+    cells, n_settled = [], 0
+    for (first, second), keys in apart.items():
+        left = sorted(key for key in keys if key not in closed) if closed else sorted(keys)
+        n_settled += len(keys) - len(left)
+        if left:
+            cells.append(Cell(first, second, len(left), tuple(left)))
+    wide = [len(answers(category)) > 1 for category in table.categories]
     return PairAgreement(
         n=n,
         same=same,
@@ -319,7 +242,7 @@ def compare_sets(a: Mapping[str, str], b: Mapping[str, str], *, min_overlap: int
         prevalence=prevalence_index(table) if enough else None,
         bias=bias_index(table) if enough else None,
         confusion=table,
-        cells=tuple(sorted(parted, key=lambda cell: (-cell.count, cell.a, cell.b))),
+        cells=tuple(sorted(cells, key=lambda cell: (-cell.count, cell.a, cell.b))),
         too_few=n < max(FEWEST, min_overlap),
         paradox=(
             same_share is not None
@@ -327,20 +250,46 @@ def compare_sets(a: Mapping[str, str], b: Mapping[str, str], *, min_overlap: int
             and same_share >= _HIGH_AGREEMENT
             and kappa < _LOW_KAPPA
         ),
+        alpha=alpha_of_table(table) if enough else None,
+        kappa_linear=weighted_kappa(table, points, 1) if enough else None,
+        kappa_quadratic=weighted_kappa(table, points, 2) if enough else None,
+        masi=alpha_of_patterns(_patterns(table), "masi") if enough and any(wide) else None,
+        settled=n_settled,
+        several=(
+            sum(count for count, is_wide in zip(table.rows, wide, strict=True) if is_wide),
+            sum(count for count, is_wide in zip(table.columns, wide, strict=True) if is_wide),
+        ),
     )
 
 
-def _count_small(sets: Sequence[Mapping[str, str]]) -> AlphaCounts:
+def _patterns(table: Confusion) -> dict[tuple[str, ...], int]:
+    found: Counter[tuple[str, ...]] = Counter()
+    for one, counts in zip(table.categories, table.counts, strict=True):
+        for other, count in zip(table.categories, counts, strict=True):
+            if count:
+                found[(one, other) if one <= other else (other, one)] += count
+    return dict(found)
+
+
+def _ratings(sets: Sequence[Mapping[str, str]]) -> Collection[list[str]]:
     given: dict[str, list[str]] = {}
     for labels in sets:
         for key, label in labels.items():
             given.setdefault(key, []).append(label)
-    return alpha_counts(given.values())
+    return given.values()
 
 
-def _count_large(sets: Sequence[Mapping[str, str]]) -> AlphaCounts:
-    different = {label for labels in sets for label in labels.values()}
-    if len(different) > MOST_ANSWERS:  # free text: too many answers for one-byte codes
-        return _count_small(sets)
-    table = encode(sets)
-    return count_for_alpha(table.codes, len(table.answers))
+def _count(sets: Sequence[Mapping[str, str]]) -> AlphaCounts:
+    return alpha_counts(_ratings(sets))
+
+
+def _coded(sets: Sequence[Mapping[str, str]]) -> Codes | None:
+    """Return the sets as codes where that pays: many ratings, and not too many answers for one byte."""
+    if sum(map(len, sets)) < LARGE:
+        return None
+    different: set[str] = set()
+    for labels in sets:
+        different.update(labels.values())
+        if len(different) > MOST_ANSWERS:  # free text
+            return None
+    return encode(sets)

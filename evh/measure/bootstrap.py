@@ -101,6 +101,22 @@ def mean_intervals(
     return MeanIntervals(low, high, pair_low, pair_high)
 
 
+def percentile_ends(drawn: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    """Return the ends of the percentile interval of what was drawn; NaN twice where nothing was.
+
+    The ends are the k-th and the k-th last value, k being the tail's share rounded down. A resample without a
+    figure (NaN) is passed over.
+    """
+    import numpy as np
+
+    values = drawn[~np.isnan(drawn)]
+    if not len(values):
+        return float("nan"), float("nan")
+    tail = int((1 - confidence) / 2 * len(values))
+    ordered = np.partition(values, (tail, len(values) - 1 - tail))
+    return float(ordered[tail]), float(ordered[len(values) - 1 - tail])
+
+
 def _resampled(
     columns: NDArray[np.float64], resamples: int, seed: int, *, arms: int, uneven: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -137,16 +153,10 @@ def _weights(n: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
 def _ends(
     drawn: NDArray[np.float64], confidence: float, enough: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the percentile ends of each column: the k-th and the k-th last value, k = floor of the tail."""
+    """Return the percentile ends of each column that has enough to draw from; NaN elsewhere."""
     import numpy as np
 
     low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
     for place in np.flatnonzero(enough):
-        values = drawn[:, place]
-        values = values[~np.isnan(values)]
-        if not len(values):
-            continue
-        tail = int((1 - confidence) / 2 * len(values))
-        ordered = np.partition(values, (tail, len(values) - 1 - tail))
-        low[place], high[place] = ordered[tail], ordered[len(values) - 1 - tail]
+        low[place], high[place] = percentile_ends(drawn[:, place], confidence)
     return low, high

@@ -1,4 +1,4 @@
-"""Intervals of a share."""
+"""Intervals: of a share, and of the difference of two shares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CONFIDENCE_95 = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A range for a share, both ends within 0..1."""
+    """A range for a figure."""
 
     low: float
     high: float
@@ -50,6 +50,26 @@ def wilson(successes: int, n: int, confidence: float = _CONFIDENCE_95) -> Interv
     low = 0.0 if successes == 0 else max(0.0, (middle - half) / whole)
     high = 1.0 if failures == 0 else min(1.0, (middle + half) / whole)
     return Interval(low, high)
+
+
+def difference(a: int, n_a: int, b: int, n_b: int) -> Interval | None:
+    """Return the 95 % interval of the share a / n_a minus the share b / n_b; None when either n is 0.
+
+    The ends of the two Wilson intervals are combined: lower = d - √((p_a - l_a)² + (u_b - p_b)²), upper
+    likewise.
+    Source: method 10 of Newcombe (1998), "Interval estimation for the difference between independent
+    proportions: comparison of eleven methods".
+
+    Raises:
+        ValueError: the counts are not 0 <= successes <= n.
+    """
+    one, other = wilson(a, n_a), wilson(b, n_b)
+    if one is None or other is None:
+        return None
+    p, q = a / n_a, b / n_b
+    return Interval(
+        p - q - math.hypot(p - one.low, other.high - q), p - q + math.hypot(one.high - p, q - other.low)
+    )
 
 
 def _quantile(confidence: float) -> float:

@@ -22,6 +22,10 @@ _LONGEST_KEY = 60
 _HASH_DIGITS = 8
 
 
+MOST_KINDS = 16
+"""With more different labels they are texts rather than answers of a kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClassRow:
     """One scored item: the decision of an output and the canonical text of the item's label."""
@@ -113,7 +117,7 @@ def classification(rows: Iterable[ClassRow], *, positive: str | None = None) -> 
     if not rows:
         return {}
     accepted = {label: answers(label) for label in sorted({row.label for row in rows})}
-    home = _class_of_answer(accepted)
+    home = class_of_answer(accepted)
     size: Counter[str] = Counter()
     hits: Counter[str] = Counter()
     predicted: Counter[str] = Counter()
@@ -134,7 +138,7 @@ def classification(rows: Iterable[ClassRow], *, positive: str | None = None) -> 
         else _one_against_rest(rows, positive),
         "macro_f1": mean(f1s),
     }
-    keys = _class_keys(list(accepted))
+    keys = class_keys(list(accepted))
     figures |= {f"recall_{keys[label]}": recall for label, recall in recalls.items()}
     return {name: figure for name, figure in figures.items() if figure is not None}
 
@@ -160,6 +164,20 @@ def majority_rate(labels: Iterable[str]) -> Majority | None:
     return Majority(best, most, frequency.total(), most / frequency.total())
 
 
+def floor_rate(labels: Iterable[str]) -> Majority | None:
+    """Return `majority_rate` where an arm that always says the same is worth a comparison; else None.
+
+    It is where the labels are answers of a kind: at most `MOST_KINDS` different ones, the commonest of them
+    right at least twice. Texts that somebody wrote freely have no commonest answer.
+
+    Args:
+        labels: canonical label texts, one an item.
+    """
+    given = list(labels)
+    best = majority_rate(given)
+    return best if best and best.n > 1 and len(set(given)) <= MOST_KINDS else None
+
+
 def distinct_answers(labels: Iterable[str]) -> int:
     """Return how many answers the labels tell apart: below 2, they measure recall of one answer only.
 
@@ -176,18 +194,22 @@ def distinct_answers(labels: Iterable[str]) -> int:
     return 1 if right_for_all else len(different)
 
 
-def _tokens(text: str) -> list[str]:
-    words = text.lower().translate(_NO_PUNCTUATION).split()
-    return [word for word in words if word not in _ARTICLES]
+def class_of_answer(accepted: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """Map each answer to the class that a decision for it is predicted as when the row's own does not fit.
 
-
-def _class_of_answer(accepted: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """Map each answer to the class that a decision for it is predicted as when the row's own does not fit."""
+    Args:
+        accepted: class (a label's text) → the answers that it accepts.
+    """
     home: dict[str, str] = {}
     for label in sorted(accepted, key=lambda label: (len(accepted[label]), label)):
         for answer in accepted[label]:
             home.setdefault(answer, label)
     return home
+
+
+def _tokens(text: str) -> list[str]:
+    words = text.lower().translate(_NO_PUNCTUATION).split()
+    return [word for word in words if word not in _ARTICLES]
 
 
 def _one_against_rest(rows: Sequence[ClassRow], positive: str) -> float | None:
@@ -198,7 +220,8 @@ def _one_against_rest(rows: Sequence[ClassRow], positive: str) -> float | None:
     return mean([sum(found) / len(found), sum(spared) / len(spared)])
 
 
-def _class_keys(labels: list[str]) -> dict[str, str]:
+def class_keys(labels: list[str]) -> dict[str, str]:
+    """Return the part of a metric's key that names each class; see `classification`."""
     plain = {
         label: "".join(sign if sign.isalnum() else "_" for sign in shown(label).lower()) for label in labels
     }

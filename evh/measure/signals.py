@@ -24,7 +24,8 @@ class Signals:
     """Which signals a row carries.
 
     Attributes:
-        wrong: the label sets that the first run is wrong against.
+        wrong: the sets that the signal goes by and the first run is wrong against.
+        wrong_by: all the sets that the first run is wrong against.
         disagree: the first run decided otherwise than some other run.
         split: the candidates that answered differ among themselves.
         new: the fields whose value the governed dataset never had.
@@ -32,6 +33,7 @@ class Signals:
     """
 
     wrong: tuple[str, ...] = ()
+    wrong_by: tuple[str, ...] = ()
     disagree: bool = False
     split: bool = False
     new: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The exact McNemar test, corrections for many comparisons, and what a test could have seen."""
+"""The exact McNemar test, and corrections for many comparisons."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ALPHA = 0.05
-POWER = 0.8
 # Below this share of the sum a further term changes no digit of it.
 _NEGLIGIBLE = 1e-17
 
@@ -60,26 +58,3 @@ def holm(ps: Sequence[float]) -> list[float]:
 def bonferroni(p: float, times: int) -> float:
     """Return a p value corrected for being one of so many; at most 1."""
     return min(1.0, p * max(times, 1))
-
-
-def smallest_difference(
-    variance: float, n: int, *, alpha: float = ALPHA, power: float = POWER
-) -> float | None:
-    """Return the smallest mean difference that n items show with that power; None where it is unknown.
-
-    (z of 1 - alpha / 2 + z of power) × √(variance / n), the normal approximation of the paired test.
-    Source: Cohen (1988), "Statistical Power Analysis", chapter 2; Miller (2024), "Adding Error Bars to
-    Evals", section 5.
-
-    Args:
-        variance: of the items' differences, with n - 1 below the line.
-        n: items; clusters where they are clustered.
-        alpha: the two-sided level that is tested at, after any correction.
-        power: the share of such studies that would find it.
-    """
-    if n < 2 or variance <= 0 or not math.isfinite(variance):
-        return None
-    from statistics import NormalDist
-
-    normal = NormalDist()
-    return (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) * math.sqrt(variance / n)

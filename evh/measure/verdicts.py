@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.measure.significance import ALPHA, bonferroni
+from evh.measure.power import ALPHA
+from evh.measure.significance import bonferroni
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -87,6 +87,25 @@ def of_dataset(
     return made
 
 
+def repeats(arm: Arm, all_runs: Sequence[Run]) -> list[Arm]:
+    """Return an arm once for each run of its repeat group on its dataset, oldest first.
+
+    The arm alone, where its run was no repeat, or where that run was named and not its config.
+    """
+    group = arm.run.repeat_group
+    if group is None or arm.name != arm.run.config_id:
+        return [arm]
+    here = [run for run in all_runs if run.dataset_id == arm.run.dataset_id and not run.judged]
+    found = [
+        run
+        for run in here
+        if _stands_alone(run) and run.repeat_group == group and run.config_id == arm.run.config_id
+    ]
+    return [
+        _arm(run.run_id, run, here) for run in sorted(found, key=lambda run: (run.created_at, run.run_id))
+    ]
+
+
 def _latest_last(measured: list[Run]) -> list[Run]:
     """Return runs, oldest first, so that the last of an arm's stands for it.
 

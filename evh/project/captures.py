@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MANIFEST = "capture.json"
 RECORDS = "records.jsonl"
 RECORDS_LARGE = "records.parquet"
+STORED = "stored"
 RECORD_COLUMNS = {"record_id": "text", "ts": "text", "record": "text"}
 
 
@@ -69,7 +70,8 @@ def records(project: Project, capture: Capture) -> tuple[Record, ...]:
         )
     path = large if large.exists() else small
     data = strict.read_bytes(path)
-    if capture.records_sha256 and sha256(data) != capture.records_sha256:
+    recorded = file_sha256(capture, path.name)
+    if recorded and sha256(data) != recorded:
         raise Refusal(
             "changed-bytes",
             f"the records of capture {capture.capture_id!r} changed",
@@ -84,6 +86,18 @@ def records(project: Project, capture: Capture) -> tuple[Record, ...]:
             strict.parse_object(row["record"].encode(), f"{path}: {row['record_id']}") for row in rows
         )
     return strict.parse_jsonl(data, project.show(path))
+
+
+def file_sha256(capture: Capture, name: str) -> str:
+    """Return the hash that a capture records of its file ``name``.
+
+    It is ``records_sha256``, save where `pack` or `unpack` gave the records their other form: that of
+    the form in which they were captured stays; ``stored {file, sha256}`` then names the file that is here.
+    """
+    stored = capture.extra.get(STORED)
+    if isinstance(stored, dict) and stored.get("file") == name:
+        return str(stored.get("sha256") or "")
+    return capture.records_sha256
 
 
 def dump_records(rows: Sequence[Record]) -> tuple[str, bytes]:

@@ -59,8 +59,12 @@ def read(project: Project, config_id: str) -> Config:
 
 def read_file(project: Project, path: Path) -> Config:
     """Return the config in a file; its ``config_id`` is the file's stem where it names none."""
-    raw = strict.parse_yaml(strict.read_bytes(path), project.show(path))
-    return record.parse({"config_id": path.stem, **raw}, project.show(path))
+
+    def read() -> Config:
+        raw = strict.parse_yaml(strict.read_bytes(path), project.show(path))
+        return record.parse({"config_id": path.stem, **raw}, project.show(path))
+
+    return project.kept(("config", path), [path], read)
 
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Config]:

@@ -65,6 +65,18 @@ def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Da
     return read_each(paths, lambda path: _read(project, path), problems)
 
 
+def versions(project: Project, problems: list[Refusal] | None = None) -> list[Dataset]:
+    """Return every dataset that was made from another one, whole; of the others no item is read."""
+    paths = listed(lambda: files(project.data / "datasets", ".json"), problems)
+    made = read_each(paths, lambda path: [_read(project, path)] if _may_have_parent(path) else [], problems)
+    return [one for some in made for one in some if one.parent is not None]
+
+
+def _may_have_parent(path: Path) -> bool:
+    data = strict.read_bytes(path)
+    return b'"parent"' in data or b"\\u" in data  # an escaped key is read to be sure
+
+
 def item(dataset: Dataset, item_id: str) -> Item:
     """Return one item of a dataset, or raise a Refusal that names the likeliest ones."""
     found = dataset.by_id.get(item_id)
@@ -90,7 +102,26 @@ def texts(project: Project, dataset: Dataset, items: list[Item] | None = None) -
     Raises:
         Refusal: every item whose file is missing or whose bytes changed.
     """
-    wanted = list(dataset.items if items is None else items)
+    places = text_places(project, dataset) if items is None else None
+    if places is None:
+        return _texts(project, dataset, list(dataset.items if items is None else items))
+    key = ("texts", dataset.dataset_id)
+    return dict(project.kept(key, places, lambda: _texts(project, dataset, list(dataset.items)), dataset))
+
+
+def text_places(project: Project, dataset: Dataset) -> list[Path] | None:
+    """Return the folders that say what a dataset's texts are, or None: they may lie anywhere."""
+    own = f"sources/{dataset.dataset_id}"
+    if dataset.items_file is not None:
+        return [_items_path(project, dataset)]
+    if dataset.source_dir not in ("", own) or not all(
+        one.source_path.startswith(f"{own}/") and ".." not in one.source_path for one in dataset.items
+    ):
+        return None
+    return [project.data / own, project.root / own]
+
+
+def _texts(project: Project, dataset: Dataset, wanted: list[Item]) -> dict[str, bytes]:
     made: dict[str, bytes] = {}
     reasons: list[str] = []
     stored = _parquet_texts(project, dataset) if dataset.items_file else None
@@ -220,10 +251,20 @@ def digest(dataset: Dataset) -> str:
 
 
 def _read(project: Project, path: Path) -> Dataset:
-    raw = strict.read_object(path)
-    dataset = record.parse(raw, project.show(path))
+    def read() -> Dataset:
+        return record.parse(strict.read_object(path), project.show(path))
+
+    dataset = project.kept(("dataset", path), [path], read)
     if dataset.items_file is None:
         return dataset
+    return project.kept(
+        ("dataset-items", path),
+        [path, path.parent / dataset.items_file],
+        lambda: _with_items(project, path, dataset),
+    )
+
+
+def _with_items(project: Project, path: Path, dataset: Dataset) -> Dataset:
     if dataset.items:
         raise Refusal(
             "two-forms",
@@ -240,7 +281,7 @@ def _read(project: Project, path: Path) -> Dataset:
         }
         for row in _item_rows(project, dataset)
     ]
-    whole: dict[str, Any] = {**raw, "items": items}
+    whole: dict[str, Any] = {**strict.read_object(path), "items": items}
     return record.parse(whole, project.show(path))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evh.errors import Refusal
 from evh.records import settings as settings_record
@@ -13,9 +13,12 @@ from evh.records.settings import Settings
 from evh.store import clock, strict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
     from datetime import datetime
 
+    from evh.project.memory import Memory
+
+T = TypeVar("T")
 SETTINGS = "evh.toml"
 OVERRIDES = ("EVAL_HOME", "EVAL_DATA_DIR", "EVAL_RUNS_DIR", "EVAL_GOALS_DIR")
 
@@ -25,7 +28,8 @@ class Project:
     """A folder with a ``data/``. Paths, settings and the clock; the shelves do the reading and writing.
 
     ``notes`` are lines that every command shows on stderr: which settings point away from the folder
-    that the user stands in.
+    that the user stands in. ``memory`` keeps what was read, in a process that reads the project again and
+    again; None in every other.
     """
 
     root: Path
@@ -33,6 +37,7 @@ class Project:
     settings: Settings = field(default_factory=Settings)
     environ: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    memory: Memory | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def find(
@@ -76,8 +81,8 @@ class Project:
             if path.is_file()
             else Settings()
         )
-        notes = [] if home else _notes(start, environ)
-        return cls(root=root, data=data, settings=settings, environ=environ, notes=tuple(notes))
+        notes = _notes(start, environ, home=root if home else None)
+        return cls(root=root, data=data, settings=settings, environ=environ, notes=notes)
 
     @property
     def name(self) -> str:
@@ -108,6 +113,13 @@ class Project:
             return str(path.relative_to(self.root))
         except ValueError:
             return str(path)
+
+    def kept(self, key: Hashable, places: Iterable[Path], make: Callable[[], T], *more: object) -> T:
+        """Return what ``make`` gives, or gave when the files in ``places`` were as now; see `Memory.kept`.
+
+        The shelves ask this where reading costs. Without a memory it is ``make()``.
+        """
+        return make() if self.memory is None else self.memory.kept(key, places, make, *more)
 
     def inside(self, path: Path) -> bool:
         """Tell whether a path, links resolved, lies in the project, its data folder or ``EVAL_RUNS_DIR``."""
@@ -146,14 +158,30 @@ def _upward(start: Path) -> Path:
     )
 
 
-def _notes(start: Path, environ: Mapping[str, str]) -> list[str]:
-    notes = []
-    for name in OVERRIDES:
-        value = environ.get(name)
-        if (
-            value
-            and not start.is_relative_to(Path(value).absolute())
-            and not Path(value).absolute().is_relative_to(start)
-        ):
-            notes.append(f"note: {name} points to {value}, away from the folder you are in")
-    return notes
+def _notes(start: Path, environ: Mapping[str, str], *, home: Path | None) -> tuple[str, ...]:
+    """Return, in one line, which variables point away from the project that the user stands in or named.
+
+    The project is the nearest one upward of ``start``; ``start`` itself where there is none.
+    """
+    here = next((one for one in (start, *start.parents) if (one / "data").is_dir()), None)
+    named = {name: Path(environ[name]).absolute() for name in OVERRIDES if environ.get(name)}
+    away: list[str] = []
+    for name, path in named.items():
+        if name == "EVAL_HOME":
+            fits = home is not None or (_within(start, path) if here is None else _same(path, here))
+        else:
+            fits = _within(path, home or here or start)
+        if not fits:
+            away.append(f"{name} {'to' if away else 'points to'} {environ[name]}")
+    if not away:
+        return ()
+    told = away[0] if len(away) == 1 else f"{', '.join(away[:-1])} and {away[-1]}"
+    return (f"note: {told}, away from {home or 'the folder you are in'}",)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _within(path: Path, base: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(base))

@@ -6,6 +6,7 @@ import functools
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from evh.store import strict
 from evh.store.hashing import sha256_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 VERSION = 1
 PARTS = ("arm", "data", "instrument", "system_under_test")
@@ -57,19 +58,45 @@ def digest(fingerprint: Mapping[str, Any]) -> str:
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Return where two fingerprints differ, one line a key: ``data.items_sha256: 1f… → 2a…``."""
-    made: list[str] = []
-    for part in PARTS:
+    return [f"{found.key}: {_short(found.one)} → {_short(found.other)}" for found in compared(one, other)]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key on which two fingerprints differ, ``data.items_sha256``, with both values; None is absent."""
+
+    key: str
+    one: Any
+    other: Any
+
+
+def compared(
+    one: Mapping[str, Any], other: Mapping[str, Any], parts: Sequence[str] = PARTS
+) -> list[Difference]:
+    """Return where two fingerprints differ, key by key.
+
+    Args:
+        one: a fingerprint.
+        other: another.
+        parts: the parts to compare; those that make the hash by default.
+    """
+    made: list[Difference] = []
+    for part in parts:
         _compare(part, one.get(part), other.get(part), made)
     return made
 
 
-def harness() -> dict[str, str | None]:
-    """Return evh's own identity: its version, and the commit where it runs from a checkout."""
+def harness() -> dict[str, Any]:
+    """Return evh's own identity: its version, and where it runs from a checkout the commit.
+
+    ``dirty`` tells whether that checkout's code differs from its commit.
+    """
     ref = build()
     return {
         "name": "evh",
         "version": __version__,
         "commit": ref["ref"] if ref["source"] == "checkout" else None,
+        "dirty": ref["dirty"],
     }
 
 
@@ -113,12 +140,15 @@ def _git(root: Path, *words: str) -> str | None:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
 
 
-def _compare(place: str, one: object, other: object, made: list[str]) -> None:
+def _compare(place: str, one: object, other: object, made: list[Difference]) -> None:
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted(one.keys() | other.keys()):
             _compare(f"{place}.{key}", one.get(key), other.get(key), made)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for at, (left, right) in enumerate(zip(one, other, strict=True)):
+            _compare(f"{place}[{at}]", left, right, made)
     elif one != other:
-        made.append(f"{place}: {_short(one)} → {_short(other)}")
+        made.append(Difference(place, one, other))
 
 
 def _short(value: object) -> str:

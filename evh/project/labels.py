@@ -15,7 +15,7 @@ from evh.store.locks import held
 from evh.store.names import check_id, item_stems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from evh.project.find import Project
@@ -33,6 +33,8 @@ LABEL_COLUMNS = {
     "settled": "text",
 }
 FILLED = ("item_sha256", "label")
+SETTLED = ("chosen", "new")
+"""How an adjudicator settled an item; an item that the sets agreed on anyway is ``agreed``."""
 
 
 def path_of(project: Project, dataset_id: str, name: str) -> Path:
@@ -101,6 +103,12 @@ def texts(project: Project, label_set: LabelSet, *, verify: bool = False) -> dic
 def raw_texts(project: Project, label_set: LabelSet) -> dict[str, bytes]:
     """Return each labelled item's bytes, in the order of the manifest."""
     place = path_of(project, label_set.dataset_id, label_set.set)
+    return dict(
+        project.kept(("labels", place), [place], lambda: _raw_texts(project, label_set, place), label_set)
+    )
+
+
+def _raw_texts(project: Project, label_set: LabelSet, place: Path) -> dict[str, bytes]:
     if (place / LARGE).exists():
         return {
             row["item_id"]: row["label"]
@@ -209,6 +217,31 @@ def by_sha(label_set: LabelSet, label_texts: Mapping[str, str]) -> dict[str, str
     }
 
 
+def settled(sets: Iterable[LabelSet], parents: Collection[str]) -> dict[str, str]:
+    """Return what was adjudicated between some sets: sha256 of an item's bytes → the set that settles it.
+
+    A set settles an item for ``parents`` when it names all of them as its own, each with the labels that it
+    has now, and says of the item that an answer was chosen or a new one given. Such an item is no open
+    disagreement of theirs. When a parent is another set by its digest, nothing is settled any more.
+
+    Args:
+        sets: every set of the project, from `read_all`.
+        parents: the sets that differ, as ``<dataset>/<set>``.
+
+    Cost: one pass over the manifests of the sets that name these parents.
+    """
+    known = {one.ref: one for one in sets}
+    wanted = {ref: known[ref].labels_sha256 for ref in parents if ref in known}
+    if not wanted or len(wanted) < len(set(parents)):
+        return {}
+    made: dict[str, str] = {}
+    for one in sorted(known.values(), key=lambda one: (one.created_at, one.ref)):
+        named = {str(parent.get("set")): parent.get("labels_sha256") for parent in one.parents}
+        if all(named.get(ref) == digest for ref, digest in wanted.items()):
+            made.update({item.sha256: one.ref for item in one.items.values() if item.settled in SETTLED})
+    return made
+
+
 def _rows(label_set: LabelSet, raw: Mapping[str, bytes]) -> list[dict[str, Any]]:
     rows = []
     for item_id, text in raw.items():
@@ -228,6 +261,11 @@ def _rows(label_set: LabelSet, raw: Mapping[str, bytes]) -> list[dict[str, Any]]
 
 
 def _read(project: Project, place: Path) -> LabelSet:
+    places = [place / MANIFEST, place / LARGE]
+    return project.kept(("label set", place), places, lambda: _read_anew(project, place))
+
+
+def _read_anew(project: Project, place: Path) -> LabelSet:
     raw = strict.read_object(place / MANIFEST)
     made = record.parse(raw, project.show(place / MANIFEST))
     if (made.dataset_id, made.set) != (place.parent.name, place.name):

@@ -69,6 +69,12 @@ def raw_texts(project: Project, reference: Reference) -> dict[str, bytes]:
     place = path_of(project, reference.tier, reference.name)
     if not place.is_dir():  # a foreign manifest may name itself otherwise than its folder
         place = _folder_of(project, reference)
+    return dict(
+        project.kept(("reference", place), [place], lambda: _raw_texts(project, reference, place), reference)
+    )
+
+
+def _raw_texts(project: Project, reference: Reference, place: Path) -> dict[str, bytes]:
     if (place / LARGE).exists():
         return {row["item_id"]: row["label"] for row in _rows(project, place)}
     if not reference.items:
@@ -150,6 +156,36 @@ def write_new(project: Project, reference: Reference, raw: Mapping[str, bytes]) 
     return made
 
 
+def record_promotion(project: Project, ref: str, promoted_from: Mapping[str, Any], reason: str) -> None:
+    """Write a promotion record into the manifest of a reference set that has none; nothing else changes.
+
+    It is for sets that were made before labels existed: their texts, and the digests that fingerprints name,
+    stay as they are. A reason that is there stays too.
+
+    Args:
+        project: the project.
+        ref: ``<tier>/<name>``: the set's folder.
+        promoted_from: what it was promoted from, as in `Reference`.
+        reason: why.
+
+    Raises:
+        Refusal: there is no such set, or it has a promotion on record.
+    """
+    tier, _, name = ref.partition("/")
+    path = path_of(project, tier, name) / MANIFEST
+    with held(project.locks, project.writable(path.parent)):
+        raw = strict.read_object(path)
+        if raw.get("promoted_from") is not None:
+            raise Refusal(
+                "existing-promotion",
+                f"the reference set {ref!r} has a promotion on record",
+                why=[f"{project.show(path)}: a promotion is recorded once"],
+            )
+        raw["promoted_from"] = dict(promoted_from)
+        raw["reason"] = raw.get("reason") or reason
+        atomic.write_file(path, strict.dump_manifest(raw))
+
+
 def already(ref: str) -> Refusal:
     """Return the Refusal for a reference set that exists."""
     return Refusal(
@@ -169,6 +205,11 @@ def _folder_of(project: Project, reference: Reference) -> Path:
 
 
 def _read(project: Project, place: Path) -> Reference:
+    places = [place / MANIFEST, place / LARGE]
+    return project.kept(("reference set", place), places, lambda: _read_anew(project, place))
+
+
+def _read_anew(project: Project, place: Path) -> Reference:
     made = record.parse(
         strict.read_object(place / MANIFEST), project.show(place / MANIFEST), folder=place.name
     )

@@ -15,7 +15,7 @@ from evh.store.locks import held
 from evh.store.names import RUN_ID_LENGTH, bad_id, check_id, possible_stems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from evh.project.find import Project
     from evh.records.run import Prediction, Run
@@ -28,6 +28,8 @@ MEASURED = "runs"
 RESCORED = "runs-rescored"
 OUTPUT_SHA = "_output_sha256"
 """The hidden key of a prediction: the sha256 of its output's bytes."""
+ASK_AGAIN = "_ask_again"
+"""The hidden key of a running run's row whose ``error`` may pass: the item is asked again on resuming."""
 PREDICTION_COLUMNS = {
     "item_id": "text",
     "scores": "scores",
@@ -135,6 +137,11 @@ def predictions(project: Project, run: Run) -> tuple[Prediction, ...]:
             cannot be read.
     """
     folder = path_of(project, run)
+    places = [folder / ROWS, folder / ROWS_LARGE]
+    return project.kept(("predictions", folder), places, lambda: _predictions(project, run, folder), run)
+
+
+def _predictions(project: Project, run: Run, folder: Path) -> tuple[Prediction, ...]:
     named = (run.predictions or {}).get("file")
     path = folder / str(named) if named in (ROWS, ROWS_LARGE) else _only_form(project, folder)
     if path is None:
@@ -196,6 +203,17 @@ def outputs(
     Raises:
         Refusal: every output whose bytes are not the ones that its row recorded.
     """
+    if project.memory is None or verify or not isinstance(rows, tuple):
+        return _outputs(project, run, rows, verify=verify)
+    chain = [run]
+    while (source := source_of(project, chain[-1])) is not None and source not in chain:
+        chain.append(source)
+    places = [path_of(project, one) / "outputs" for one in chain]
+    key = ("outputs", path_of(project, run))
+    return dict(project.kept(key, places, lambda: _outputs(project, run, rows, verify=False), *chain, rows))
+
+
+def _outputs(project: Project, run: Run, rows: Iterable[Prediction], *, verify: bool) -> dict[str, str]:
     made: dict[str, str] = {}
     changed: list[str] = []
     missing_rows: list[Prediction] = []
@@ -308,30 +326,12 @@ def kept_output(project: Project, run: Run, item_id: str) -> bytes | None:
     return None
 
 
-def keep_output(project: Project, run: Run, stem: str, text: bytes) -> Path:
-    """Write one output as it comes, not yet flushed to the disk, and return its path.
-
-    Args:
-        project: the project.
-        run: the run.
-        stem: the item's file stem, from `names.item_stems` over the dataset's ids.
-        text: the output's bytes.
-    """
-    folder = project.writable(path_of(project, run) / "outputs")
-    atomic.make_folder(folder)
-    path = folder / f"{stem}.txt"
-    atomic.write_unflushed(path, text)
-    return path
-
-
-def keep_rows(project: Project, run: Run, rows: Sequence[Prediction]) -> Path:
-    """Append rows of a running run's predictions, not yet flushed, and return the file.
+def open_rows(project: Project, run: Run) -> journal.Appender:
+    """Open the rows of a running run, to append each with its ``output`` as it comes.
 
     The caller holds the lock of `rows_path` for as long as the run goes.
     """
-    path = rows_path(project, run)
-    journal.append_held(path, [record.dump_prediction(row) for row in rows], flush=False)
-    return path
+    return journal.Appender(rows_path(project, run))
 
 
 def rows_path(project: Project, run: Run) -> Path:
@@ -339,21 +339,55 @@ def rows_path(project: Project, run: Run) -> Path:
     return project.writable(path_of(project, run) / ROWS)
 
 
-def finish(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
-    """Write a measured run's final rows and, last, its ``metrics.json``: the commit point.
+def outputs_folder(project: Project, run: Run) -> Path:
+    """Return the folder of a running run's outputs, made where it is missing.
 
-    Over 5,000 rows they are Parquet and each row must hold its output: the files of the outputs go.
+    Raises:
+        Refusal: a link leads it out of the project.
+    """
+    folder = project.writable(path_of(project, run) / "outputs")
+    atomic.make_folder(folder)
+    return folder
+
+
+def finish(
+    project: Project,
+    run: Run,
+    rows: Sequence[Prediction],
+    stems: Mapping[str, str],
+    *,
+    kept: Collection[str] = (),
+) -> Run:
+    """Write a measured run's outputs, its final rows and, last, its ``metrics.json``: the commit point.
+
+    Args:
+        project: the project.
+        run: the run.
+        rows: its rows, each with its ``output``. Up to 5,000 the outputs become files; over that the rows
+            are Parquet and keep them.
+        stems: item id → file stem, from `names.item_stems` over the dataset's ids.
+        kept: the items whose output file was written already, and perhaps not flushed.
 
     Returns:
         The run as written, with the ``predictions`` that it names.
     """
     folder = project.writable(path_of(project, run))
-    name, data = dump_rows(rows)
+    large = len(rows) > parquet.ROWS_AS_TEXT
+    final = rows if large else [replace(row, output=None) for row in rows]
+    answered = [] if large else [row for row in rows if row.output is not None]
+    if answered:
+        place = outputs_folder(project, run)
+        paths = {row.item_id: place / f"{stems[row.item_id]}.txt" for row in answered}
+        for row in answered:
+            if row.item_id not in kept:
+                atomic.write_unflushed(paths[row.item_id], (row.output or "").encode())
+        atomic.flush_files(list(paths.values()))
+    name, data = dump_rows(final)
     made = replace(run, predictions={"file": name, "sha256": sha256(data), "rows": len(rows)})
     atomic.write_file(folder / name, data)
     atomic.write_file(folder / METRICS, strict.dump_manifest(record.dump(made)))
     atomic.remove(folder / RUNNING)
-    if name == ROWS_LARGE:  # its rows hold the outputs too
+    if large:  # its rows hold the outputs too
         atomic.remove(folder / ROWS)
         atomic.remove(folder / "outputs")
     return made
@@ -414,14 +448,18 @@ def _only_form(project: Project, folder: Path) -> Path | None:
 
 
 def _read(project: Project, folder: str, path: Path) -> Run:
-    raw = strict.read_object(path / METRICS)
-    run = record.parse(raw, project.show(path / METRICS), folder=folder)
-    if "n_items" not in raw:
-        run = replace(run, n_items=_count_rows(path))
+    places = [path / METRICS, path / ROWS]
+    run = project.kept(("run", folder, path), places, lambda: _read_anew(project, folder, path))
     if run.reference_id and not run.reference_tier:  # a foreign run names its reference alone
         tiers = _tiers_of(project, run.reference_id)
         return replace(run, reference_tier=tiers[0]) if len(tiers) == 1 else run
     return run
+
+
+def _read_anew(project: Project, folder: str, path: Path) -> Run:
+    raw = strict.read_object(path / METRICS)
+    run = record.parse(raw, project.show(path / METRICS), folder=folder)
+    return run if "n_items" in raw else replace(run, n_items=_count_rows(path))
 
 
 def _count_rows(path: Path) -> int:

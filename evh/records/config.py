@@ -20,7 +20,8 @@ class Config:
     """An arm: a model with its prompt and settings, over any number of datasets.
 
     ``dataset_id`` is the dataset it runs on by default. ``adapter`` is a path, the name of a bundled
-    adapter, or empty for the default one.
+    adapter, or empty for the default one. A ``floor`` is an arm that shows what is easy, such as one that
+    always says the same: sheets and rankings show it, and it never wins.
     """
 
     config_id: str
@@ -33,6 +34,7 @@ class Config:
     labels: str | None = None
     repeats: int = 1
     fitted_on: tuple[str, ...] = ()
+    floor: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,6 +70,7 @@ def parse(raw: Mapping[str, Any], place: object) -> Config:
         labels=shape.maybe_text("labels"),
         repeats=repeats,
         fitted_on=shape.texts("fitted_on"),
+        floor=shape.flag("floor"),
         extra=shape.rest(),
     )
     shape.finish(f"{place} is not a config that evh can read", next=f"mend {place}")
@@ -88,6 +91,7 @@ def dump(config: Config) -> dict[str, Any]:
                 "labels": config.labels,
                 "repeats": config.repeats if config.repeats > 1 else None,
                 "fitted_on": list(config.fitted_on) or None,
+                "floor": config.floor or None,
             }
         ),
         **config.extra,

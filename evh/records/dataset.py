@@ -44,11 +44,14 @@ class Dataset:
     cluster_field: str | None = None
     items_file: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    _known: list[dict[str, Item]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
-    def by_id(self) -> dict[str, Item]:
-        """The items by their id."""
-        return {item.item_id: item for item in self.items}
+    def by_id(self) -> Mapping[str, Item]:
+        """The items by their id; made once, so that asking for each item of many stays cheap."""
+        if not self._known:
+            self._known.append({item.item_id: item for item in self.items})
+        return self._known[0]
 
     def by_sha(self) -> dict[str, list[Item]]:
         """Return the items by the sha256 of their bytes; equal bytes share an entry."""

@@ -35,6 +35,7 @@ class LabelSet:
     ``source`` is ``{kind: person|model|rule, …}`` as the data layout gives it. ``rules`` (rule sets only)
     is what each rule did: ``{name, because, n_matched, n_labelled, n_preceding, reads_output}``, where
     ``n_preceding`` counts records whose outcome came before the decision it is compared with.
+    ``choices`` are the only answers that its sheet allowed, or none for any.
     ``conflicts`` maps the sha256 of bytes that got different answers to those answers; they stay unlabelled.
     """
 
@@ -49,6 +50,7 @@ class LabelSet:
     n_items: int = 0
     guideline: Mapping[str, Any] | None = None
     sheet_sha256: str | None = None
+    choices: tuple[str, ...] = ()
     selection: Mapping[str, Any] | None = None
     parents: tuple[Mapping[str, Any], ...] = ()
     relabel_of: str | None = None
@@ -137,6 +139,7 @@ def parse(raw: Mapping[str, Any], place: object) -> LabelSet:
         n_items=shape.count("n_items", len(items)),
         guideline=shape.maybe_mapping("guideline"),
         sheet_sha256=shape.maybe_text("sheet_sha256"),
+        choices=shape.texts("choices"),
         selection=shape.maybe_mapping("selection"),
         parents=_mappings(shape, "parents"),
         relabel_of=shape.maybe_text("relabel_of"),
@@ -187,6 +190,7 @@ def dump(label_set: LabelSet) -> dict[str, Any]:
             {
                 "guideline": label_set.guideline,
                 "sheet_sha256": label_set.sheet_sha256,
+                "choices": list(label_set.choices) or None,
                 "selection": label_set.selection,
                 "parents": list(label_set.parents) or None,
                 "relabel_of": label_set.relabel_of,

@@ -35,6 +35,22 @@ class Pick:
         """(dataset, item): the latest line of a key is the pick's state."""
         return self.dataset_id, self.item_id
 
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """The targets whose next version did not take it yet."""
+        done = {str(one.get("for")) for one in self.used}
+        return tuple(name for name in self.targets if name not in done)
+
+    @property
+    def taken_by(self) -> tuple[str, ...]:
+        """The versions that took it."""
+        return tuple(dict.fromkeys(str(one["in"]) for one in self.used if one.get("in")))
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for anything: for a target, or, where no version took it, to be given one."""
+        return bool(self.waits_for) or not (self.targets or self.used)
+
 
 def parse(raw: Mapping[str, Any], place: object) -> Pick:
     """Return one line of the list, or raise a Refusal with every key that is wrong."""

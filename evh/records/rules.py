@@ -186,7 +186,9 @@ def _of(test: Condition, facts: Facts) -> list[Mapping[str, Any]]:
 
 
 def _answers(rules: Rules, rule: Rule, facts: Facts) -> tuple[str, ...]:
-    found = rule.label if rule.label is not None else (() if facts.output is None else (facts.output,))
+    # A recorded output of white space alone is no answer.
+    output = (facts.output,) if facts.output is not None and facts.output.strip() else ()
+    found = rule.label if rule.label is not None else output
     return tuple(sorted({one.casefold() if rules.casefold else one for one in found}))
 
 
@@ -274,7 +276,7 @@ def _label(shape: Shape) -> tuple[str, ...] | None:
     if value == OUTPUT:
         return None
     listed = value if isinstance(value, list) else [value]
-    wrong = [one for one in listed if not isinstance(one, str) or not one]
+    wrong = [one for one in listed if not isinstance(one, str) or not one.strip()]
     if value is None or not listed:
         shape.problem("label", "is missing")
     elif wrong:

@@ -24,7 +24,10 @@ class Settings:
     theme: str = ""
     out: str = ""
     public_sheets: bool = False
+    public_logs: tuple[str, ...] = ()
     max_item_text: int = 200_000
+    item_pages: int = 5_000
+    port: int = 0
     min_overlap: int = 10
     resamples: int = 2_000
     seed: int = 0
@@ -36,6 +39,7 @@ def parse(raw: Mapping[str, Any], place: object) -> Settings:
     whole = Shape(raw, place)
     project = Shape(whole.mapping("project"), f"{place}: [project]")
     catalog = Shape(whole.mapping("catalog"), f"{place}: [catalog]")
+    serve = Shape(whole.mapping("serve"), f"{place}: [serve]")
     statistics = Shape(whole.mapping("statistics"), f"{place}: [statistics]")
     made = Settings(
         name=project.text("name"),
@@ -47,13 +51,18 @@ def parse(raw: Mapping[str, Any], place: object) -> Settings:
         theme=catalog.text("theme"),
         out=catalog.text("out"),
         public_sheets=catalog.flag("public_sheets"),
+        public_logs=catalog.texts("public_logs"),
         max_item_text=catalog.whole("max_item_text", 200_000),
+        item_pages=catalog.whole("item_pages", 5_000),
+        port=serve.whole("port", 0),
         min_overlap=statistics.whole("min_overlap", 10),
         resamples=statistics.whole("resamples", 2_000),
         seed=statistics.whole("seed", 0),
         extra=whole.rest(),
     )
-    for part in (project, catalog, statistics):
+    if not 0 <= made.port <= 65_535:
+        serve.reasons.append(f"{place}: [serve]: port {made.port} is none; there are 1 to 65535")
+    for part in (project, catalog, serve, statistics):
         whole.reasons.extend(part.reasons)
     whole.finish(f"{place} has settings that evh cannot read", next=f"mend {place}")
     return made

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from evh.errors import Refusal
 from evh.store import strict
 from evh.store.atomic import flush_folder, make_folder
 from evh.store.locks import held
+from evh.store.regular import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,32 @@ def read(path: Path) -> Journal:
     cut = data.rfind(b"\n") + 1
     torn = data[cut:] or None
     return Journal(strict.parse_jsonl(data[:cut], path), torn)
+
+
+def stream(path: Path, *, whole: bool = True) -> Iterator[bytes]:
+    """Yield the whole lines of a journal without their LF, in order, in little memory; blank ones too.
+
+    A last line that a crash cut is passed over, unless ``whole`` is False; a missing file has none.
+
+    Raises:
+        Refusal: the file cannot be read.
+    """
+    if not path.exists():
+        return
+    try:
+        with io.BufferedReader(open_file(path).detach(), _BLOCK) as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield line[:-1]
+                elif not whole:
+                    yield line
+    except OSError as error:
+        raise Refusal(
+            "cannot-read",
+            f"cannot read {path}",
+            why=[f"{path}: {error.strerror or error}"],
+            next="name a file that is there and may be read",
+        ) from error
 
 
 def append(path: Path, rows: Sequence[dict[str, Any]], *, locks: Path, flush: bool = True) -> bytes | None:
@@ -84,6 +115,78 @@ def append_held(path: Path, rows: Sequence[dict[str, Any]], *, flush: bool = Tru
     finally:
         os.close(descriptor)
     return torn
+
+
+class Appender:
+    """A journal kept open by whoever holds its lock: rows appended as they come, flushed many at once.
+
+    What was appended outlasts a kill at once, and a power loss after `flush`. A context manager; leaving it
+    flushes.
+
+    Args:
+        path: the journal; made when it is missing. A torn last line is dropped.
+
+    Raises:
+        Refusal: it cannot be opened; later, that rows cannot be written or flushed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        new = not path.exists()
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise _cannot(path, error) from error
+        try:
+            _drop_torn(self._descriptor)
+            self._end = os.fstat(self._descriptor).st_size
+            if new:
+                flush_folder(path.parent)
+        except OSError as error:
+            os.close(self._descriptor)
+            raise _cannot(path, error) from error
+        # One thread may append while another flushes: each counts for itself.
+        self._appended = self._flushed = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many rows are not flushed yet."""
+        return self._appended - self._flushed
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Flush and close."""
+        try:
+            self.flush()
+        finally:
+            os.close(self._descriptor)
+
+    def append(self, row: dict[str, Any]) -> None:
+        """Append a row, whole or not at all. From one thread at a time."""
+        payload = strict.dump_line(row)
+        try:
+            view = memoryview(payload)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            os.ftruncate(self._descriptor, self._end)
+            raise _cannot(self._path, error) from error
+        self._end += len(payload)
+        self._appended += 1
+
+    def flush(self) -> None:
+        """Flush every row appended so far to the disk; more may be appended meanwhile."""
+        upto = self._appended
+        if upto == self._flushed:
+            return
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise _cannot(self._path, error) from error
+        self._flushed = upto
 
 
 def _drop_torn(descriptor: int) -> bytes | None:

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 ERRORS = ("#NAME?", "#REF!", "#VALUE!", "#N/A", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!")
 """What a spreadsheet shows of a formula that fails."""
 
+_OVERFLOW = re.compile(r"#{3,}")
+_MONTH = r"(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?"
+_YEAR = r"(?:\d{4}|\d{2})"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[ap]m)?"
+_MOMENT = re.compile(
+    rf"(?:\d{{1,2}}([/.-])\d{{1,2}}\1{_YEAR}|\d{{4}}([/.-])\d{{1,2}}\2\d{{1,2}}"
+    rf"|\d{{1,2}}[-. ]{{1,2}}{_MONTH}(?:[-. ]{_YEAR})?|{_MONTH}[-. ]{_YEAR})(?:[ T]{_TIME})?|{_TIME}",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _FORMATTED = re.compile(r"[+-]?\d(?:[.,]\d+)?E[+-]\d{2,3}")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -19,6 +28,8 @@ _TOKEN = re.compile(r"\d+|[A-Za-zÀ-ÿ]+")
 _TRUTHS = {"true": ("true", "wahr", "vrai", "verdadero"), "false": ("false", "falsch", "faux", "falso")}
 _DIGITS = 15
 _DAYS = 31
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.0+)?")
+_WRAPPED = re.compile(r"[$€£¥]?\s*(?P<number>[+-]?\d+(?:[.,]\d+)?)\s*(?P<sign>[%$€£¥]?)")
 
 
 def formatted_number(cell: str) -> bool:
@@ -26,11 +37,25 @@ def formatted_number(cell: str) -> bool:
     return _FORMATTED.fullmatch(cell.strip()) is not None
 
 
+def moment(cell: str) -> bool:
+    """Tell whether a cell has a form that a spreadsheet gives to a date or a time: ``3-Jan``, ``12:30``.
+
+    So it shows what was typed as ``1-3``, ``MAR1`` or ``1:2``, and what stood there is lost.
+    """
+    return _MOMENT.fullmatch(cell.strip()) is not None
+
+
+def overflow(cell: str) -> bool:
+    """Tell whether a cell is what a spreadsheet shows where a column is too narrow: ``########``."""
+    return _OVERFLOW.fullmatch(cell.strip()) is not None
+
+
 def likely(cell: str, known: Iterable[str]) -> list[str]:
     """Return which of the ``known`` texts a cell probably was before a spreadsheet changed it, in order.
 
-    Numbers lose leading zeros and digits after the fifteenth and turn into ``1.23E+15``; ``1-2`` and
-    ``MAR1`` turn into dates; ``true`` turns into ``TRUE``. Outer white space and case are forgiven.
+    Numbers lose leading zeros, signs such as ``%`` and ``$``, and digits after the fifteenth, and turn into
+    ``1.23E+15``; ``1-2`` and ``MAR1`` turn into dates, ``1:30`` into ``01:30:00``, ``true`` into ``TRUE``.
+    Outer white space, case and line ends are forgiven.
     """
     wanted = cell.strip()
     return [
@@ -38,12 +63,56 @@ def likely(cell: str, known: Iterable[str]) -> list[str]:
         for one in known
         if one != cell
         and (
-            one.strip().casefold() == wanted.casefold()
+            " ".join(one.split()).casefold() == " ".join(wanted.split()).casefold()
             or _same_number(wanted, one)
+            or _same_amount(wanted, one)
             or _same_date(wanted, one)
+            or _same_clock(wanted, one)
             or _same_truth(wanted, one)
         )
     ]
+
+
+def alike(cell: str, known: Iterable[str]) -> list[str]:
+    """Return which of the ``known`` texts other than ``cell`` a spreadsheet shows as it shows ``cell``.
+
+    ``01`` and ``1.0`` are one number, ``true`` and ``TRUE`` one truth value: where both are answers, a cell
+    does not tell which was typed.
+    """
+    return [
+        one
+        for one in known
+        if one != cell
+        and (
+            (_NUMBER.fullmatch(cell) and _NUMBER.fullmatch(one) and _number(cell) == _number(one))
+            or (cell.casefold() == one.casefold() and cell.casefold() in _TRUTHS)
+        )
+    ]
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        return Decimal(text.replace(",", "."))
+    except InvalidOperation:
+        return None
+
+
+def _same_amount(cell: str, known: str) -> bool:
+    """Tell whether ``known`` is the number of a cell in a currency or in per cent."""
+    wrapped = _WRAPPED.fullmatch(known.strip())
+    if not wrapped or not _NUMBER.fullmatch(cell) or _NUMBER.fullmatch(known.strip()):
+        return False
+    shown, was = _number(cell), _number(wrapped["number"])
+    if shown is None or was is None:
+        return False
+    return shown == was or (wrapped["sign"] == "%" and shown * 100 == was)
+
+
+def _same_clock(cell: str, known: str) -> bool:
+    shown, was = _CLOCK.fullmatch(cell), _CLOCK.fullmatch(known.strip())
+    if not shown or not was:
+        return False
+    return [int(part or 0) for part in shown.groups()] == [int(part or 0) for part in was.groups()]
 
 
 def _same_number(cell: str, known: str) -> bool:

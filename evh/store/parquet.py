@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
 from evh.store import strict
+from evh.store.regular import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -46,6 +47,90 @@ def dump_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", write_statistics=True, store_schema=False)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def dump_stream(
+    batches: Iterable[Sequence[Mapping[str, Any]]], columns: Mapping[str, str]
+) -> Iterator[bytes]:
+    """Yield the parts of a Parquet file of many rows: a row group a batch, in the memory of one batch.
+
+    Args:
+        batches: rows, each a mapping.
+        columns: name → ``text``, ``bytes``, ``number`` or ``whole``.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"text": pa.string(), "bytes": pa.binary(), "number": pa.float64(), "whole": pa.int64()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    parts = _Parts()
+    sink = pa.PythonFile(parts, mode="w")
+    with pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False) as out:
+        for rows in batches:
+            out.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema))
+            yield parts.take()
+    yield parts.take()
+
+
+class _Parts:
+    """A file that is written to, whose bytes are taken away part by part."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def take(self) -> bytes:
+        made = b"".join(self._parts)
+        self._parts.clear()
+        return made
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def stream_rows(
+    path: Path, columns: Mapping[str, str], *, place: object = None, batch: int = 256
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a Parquet file in order, in the memory of a row group.
+
+    Raises:
+        Refusal: not a Parquet file; a column that is missing, of another type or with a null.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = place or path
+    try:
+        with open_file(path) as file:
+            found = pq.ParquetFile(file, pre_buffer=False)
+            reasons = _wrong_columns(found.schema_arrow.empty_table(), columns, (), set(columns))
+            if reasons:
+                raise Refusal(
+                    "bad-parquet",
+                    f"{place} does not hold the columns that it must",
+                    why=[f"{place}: {reason}" for reason in reasons],
+                )
+            for part in found.iter_batches(batch_size=batch, columns=list(columns), use_threads=False):
+                nulls = [name for name in columns if part.column(name).null_count]
+                if nulls:
+                    raise Refusal(
+                        "bad-parquet",
+                        f"{place} does not hold the columns that it must",
+                        why=[f"{place}: the column {name!r} is null in some rows" for name in nulls],
+                    )
+                yield from part.to_pylist()
+    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
+        raise Refusal(
+            "bad-parquet", f"{place} is not a Parquet file that evh reads", why=[f"{place}: {error}"]
+        ) from error
 
 
 def read_rows(

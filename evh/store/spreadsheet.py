@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+GUIDELINE_ROW = "#guideline"
+"""What stands in the column ``item_id`` of a sheet's row that holds what to label by."""
 
 CELL = 32_767
 """The most characters that a spreadsheet keeps of one cell."""
@@ -22,6 +26,12 @@ SHORTENED = " … [shortened]"
 _RUNS = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_CHARSETS = re.compile(
+    r"utf-8(?:-sig)?|utf-(?:16|32)(?:-[bl]e)?|ascii|cp\d+|iso8859-\d+|latin-?\d+|mac-[a-z0-9]+|koi8-[a-z]"
+    r"|shift-jisx?\d*|shift-jis-2004|gbk|gb2312|gb18030|hz|big5(?:hkscs)?|johab|tis-620|kz1048|ptcp154"
+    r"|euc-(?:jp|kr|jis-2004|jisx0213)|iso2022-[a-z0-9-]+"
+)
+"""The encodings that a sheet can be in; Python also calls punycode, idna and unicode_escape encodings."""
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -31,20 +41,28 @@ class Row:
 
     ``number`` counts rows as a spreadsheet does: the header is row 1. ``cells`` are as they lie in the file
     (`unguard` those that `write_rows` wrote), "" for a cell that the row lacks, which makes it ``short``; a
-    header that stands twice keeps its first column.
+    header that stands twice keeps its first column. ``typed`` says of a workbook's cells which are not text,
+    and what they are: ``number``, ``date``, ``time``, ``true or false``, ``error``, ``formula``.
     """
 
     number: int
     cells: dict[str, str]
     short: bool = False
+    typed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet as it was read: its header, unguarded, and its rows; empty rows are passed over."""
+    """A sheet as it was read: its header, unguarded, and its rows; empty rows are passed over.
+
+    ``guarded``: whether its own cells were written with `guard`, as a CSV file's are and a workbook's not.
+    ``warnings``: what a person should know, a sentence each.
+    """
 
     header: tuple[str, ...]
     rows: tuple[Row, ...]
+    guarded: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 def guard(text: str) -> str:
@@ -102,7 +120,7 @@ def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequ
     Args:
         data: the file's bytes.
         place: names the file in a Refusal.
-        encoding: a Python codec's name.
+        encoding: the name of a character set, as Python spells it; one of its other codecs is refused.
         needs: columns that the header should have (compared by their start, ignoring case).
 
     Raises:
@@ -174,14 +192,23 @@ def _cell(value: object) -> str:
 
 
 def _decode(data: bytes, place: object, encoding: str | None) -> str:
+    if encoding is not None and not _is_charset(encoding):
+        raise Refusal(
+            "bad-encoding",
+            f"{encoding!r} is no encoding of a sheet",
+            why=[f"{place}: --encoding {encoding}"],
+            next="name one that spreadsheets save in, such as cp1252, utf-16, shift_jis or gb18030",
+        )
     named = next((codec for mark, codec in _MARKS if data.startswith(mark)), None) or encoding or "utf-8"
     try:
-        return data.decode(named)
-    except LookupError as error:
-        raise Refusal(
-            "bad-encoding", f"there is no encoding {named!r}", why=[f"{place}: --encoding {named}"],
-            next="name one that Python knows, such as cp1252 or shift_jis",
-        ) from error  # fmt: skip
+        text = data.decode(named)
+        if "\0" in text.partition("\n")[0]:
+            raise Refusal(
+                "bad-encoding", f"{place} is not {named.upper()}",
+                why=[f"{place}: its header is full of zero bytes, as UTF-16 without a mark is"],
+                next="save it as CSV UTF-8, or name its encoding: --encoding utf-16-le",
+            )  # fmt: skip
+        return text
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         raise Refusal(
@@ -190,6 +217,14 @@ def _decode(data: bytes, place: object, encoding: str | None) -> str:
             why=[f"{place}: line {row}, byte {error.start}: {error.reason}"],
             next="save it as CSV UTF-8, or name its encoding: --encoding cp1252",
         ) from error
+
+
+def _is_charset(encoding: str) -> bool:
+    """Tell whether a name is that of a character set, not of one of Python's other codecs."""
+    try:
+        return _CHARSETS.fullmatch(codecs.lookup(encoding).name.replace("_", "-")) is not None
+    except (LookupError, ValueError):  # no such codec; a zero byte in the name
+        return False
 
 
 def _parsed(text: str, delimiter: str) -> Iterable[list[str]]:

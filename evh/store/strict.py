@@ -1,12 +1,14 @@
 """Reading JSON, JSONL, YAML and TOML strictly, and writing the JSON forms of the data layout.
 
-Strict: UTF-8, no doubled keys, no NaN or Infinity, one document, sizes capped; each refusal has a position.
+Strict: UTF-8, no doubled keys, no NaN or Infinity nor a number that overflows to it, one document, sizes
+capped; each refusal has a position.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evh.errors import Refusal
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 YAML_BYTES = 1_000_000
 JSON_BYTES = 512_000_000
 DEPTH = 100
+_SHOWN = 40
 
 
 class _Doubled(ValueError):
@@ -43,7 +46,21 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(message)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+class _TooLarge(ValueError):
+    def __init__(self, number: str) -> None:
+        super().__init__(f"{number[:_SHOWN]} is larger than any number that evh can hold")
+        self.number = number
+
+
+def finite(text: str) -> float:
+    """Return the number in ``text``; a ValueError where it is too large, which Python reads as infinity."""
+    value = float(text)
+    if not isfinite(value):
+        raise _TooLarge(text)
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_float=finite)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 _PRETTY = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
 _ESCAPED = "backslashreplace"  # a lone surrogate has no UTF-8; as \udXXX it is JSON that reads back the same
@@ -179,8 +196,8 @@ def parse_toml(data: bytes, place: object) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(decode(data, place))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(decode(data, place), parse_float=finite)
+    except ValueError as error:  # TOMLDecodeError is one; so are inf, nan and digits without end
         raise Refusal(
             "bad-toml", f"{place} is not TOML", why=[f"{place}: {error}"], next=f"mend {place}"
         ) from error
@@ -228,6 +245,8 @@ def _where(text: str, error: Exception, *, one_line: bool = False) -> str:
         message, position = error.msg, error.pos
     elif isinstance(error, _Doubled):
         message, position = str(error), _doubled_at(text, error.key)
+    elif isinstance(error, _TooLarge):
+        message, position = str(error), max(_blank_strings(text).find(error.number), 0)
     elif isinstance(error, RecursionError):
         return "the value is nested too deeply"
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import Any
 
 import yaml
@@ -44,7 +45,16 @@ class _Loader(yaml.SafeLoader):
         made = super().construct_mapping(node, deep=deep)
         return {str(key): value for key, value in made.items()}
 
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        value = float(super().construct_yaml_float(node))  # type: ignore[no-untyped-call]
+        if not isfinite(value):
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{node.value[:40]} is larger than any number that evh can hold", node.start_mark
+            )
+        return value
 
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
 _Loader.yaml_implicit_resolvers = {}  # the base class's read "no" as false and a date as a date
 
 

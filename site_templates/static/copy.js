@@ -1,28 +1,45 @@
-// A copy button beside each command. Without scripts the commands read as well and can be selected.
+// A copy button beside each command and code block. Without scripts they read as well and can be selected.
 "use strict";
 (function () {
-  if (!navigator.clipboard) return;
-  document.querySelectorAll(".command").forEach(function (box) {
-    var code = box.querySelector("code");
-    if (!code) return;
+  function byHand(code) {
+    var range = document.createRange();
+    range.selectNodeContents(code);
+    var chosen = window.getSelection();
+    chosen.removeAllRanges();
+    chosen.addRange(range);
+    return document.execCommand && document.execCommand("copy");
+  }
+  // Pages opened over plain http have no clipboard: there the old way is tried, and the text stays selected.
+  function copy(code, told) {
+    if (!navigator.clipboard) return told(byHand(code));
+    navigator.clipboard.writeText(code.textContent).then(
+      function () { told(true); },
+      function () { told(byHand(code)); }
+    );
+  }
+  function add(box, code, what) {
     var button = document.createElement("button");
     button.type = "button";
+    button.className = "copy";
     button.textContent = "Copy";
-    button.setAttribute("aria-label", "Copy the command");
+    button.setAttribute("aria-label", "Copy " + what);
     button.addEventListener("click", function () {
-      navigator.clipboard.writeText(code.textContent).then(
-        function () { button.textContent = "Copied"; },
-        function () { button.textContent = "Select it and copy by hand"; }
-      );
-      setTimeout(function () { button.textContent = "Copy"; }, 1600);
+      copy(code, function (done) {
+        button.textContent = done ? "Copied" : "Select it and copy by hand";
+        setTimeout(function () { button.textContent = "Copy"; }, 1600);
+      });
     });
     box.appendChild(button);
-  });
-  // A link to a folded part opens it.
-  function open() {
-    var part = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (part && part.tagName === "DETAILS") part.open = true;
   }
-  window.addEventListener("hashchange", open);
-  open();
+  document.querySelectorAll(".command").forEach(function (box) {
+    var code = box.querySelector("code");
+    if (code) add(box, code, "the command");
+  });
+  document.querySelectorAll(".prose > pre").forEach(function (pre) {
+    var box = document.createElement("div");
+    box.className = "block";
+    pre.parentNode.insertBefore(box, pre);
+    box.appendChild(pre);
+    add(box, pre.querySelector("code") || pre, "this block");
+  });
 })();

@@ -438,6 +438,33 @@ def test_without_its_key_a_sheet_says_what_is_lost(
     assert done.err.count("read without a key (bare.key.json is not beside it, no --key is given)") == 1
 
 
+def test_a_renamed_sheet_is_not_read_without_its_key(
+    project: Project, builder: Builder, evh: CommandLine, sheet: Path
+) -> None:
+    """The key beside it knows the rows: it is named, and nothing is written until --no-key says so."""
+    fill(sheet, {"i2": "yes"})
+    renamed = sheet.rename(sheet.with_name("s-filled.csv"))
+    key = sheet.with_suffix(".key.json")
+    refused = evh.refused("other-key", *words(renamed)).json["refused"]
+    assert refused["why"] == [f"{key}: it is the key of a sheet of these items"]
+    assert refused["next"].startswith(f"--key {key};")
+    assert not labels.exists(project, "d", "s")
+    evh.ok(*words(renamed, "--key", str(key), name="keyed"))
+    assert labels.read(project, "d", "keyed").items["i2"].slice == "selected"
+    evh.ok(*words(renamed, "--no-key", name="bare"))
+    assert labels.read(project, "d", "bare").items["i2"].slice is None
+    evh.refused("bad-options", *words(renamed, "--key", str(key), "--no-key"))
+
+
+def test_the_choices_of_a_sheet_stay_with_its_set(project: Project, evh: CommandLine, sheet: Path) -> None:
+    """yes, no and a|b, from the key; and from the header where there is no key."""
+    fill(sheet, {"i2": "yes"})
+    evh.ok(*words(sheet))
+    evh.ok(*words(sheet, "--no-key", name="bare"))
+    for name in ("s", "bare"):
+        assert labels.read(project, "d", name).choices == ("yes", "no", "a|b")
+
+
 def test_a_folder_of_texts_has_no_key_to_miss(builder: Builder, evh: CommandLine, tmp_path: Path) -> None:
     """No note: there never was a sheet."""
     (tmp_path / "f").mkdir()

@@ -256,10 +256,22 @@ def test_what_cannot_be_made_is_refused(
     assert not out.exists()
 
 
-def test_xlsx_is_refused_with_what_to_do(builder: Builder, evh: CommandLine, out: Path) -> None:
-    """Only CSV now."""
-    told = evh.refused("bad-options", "label-sheet", "--dataset-id", "d", "--out", out.with_suffix(".xlsx"))
-    assert "only .csv is written now" in told.json["refused"]["why"][0]
+def test_another_ending_is_refused_with_what_to_do(builder: Builder, evh: CommandLine, out: Path) -> None:
+    """A sheet is CSV or a workbook by its name."""
+    told = evh.refused("bad-options", "label-sheet", "--dataset-id", "d", "--out", out.with_suffix(".ods"))
+    assert "ends in .csv or .xlsx" in told.json["refused"]["why"][0]
+
+
+def test_a_third_of_the_proposals_is_hidden_unless_said(
+    builder: Builder, evh: CommandLine, out: Path
+) -> None:
+    """Six proposals: two hidden; ``--hide-share 0`` shows all."""
+    builder.labels("d", "p", dict.fromkeys(TEXTS, "yes"))
+    line = ["label-sheet", "--dataset-id", "d", "--items", "all", "--propose", "p", "--json"]
+    row = evh.ok(*line, "--out", out).json["sheets"][0]
+    assert (row["n_proposed"], row["n_hidden"]) == (6, 2)
+    row = evh.ok(*line, "--out", out.with_name("t.csv"), "--hide-share", "0").json["sheets"][0]
+    assert row["n_hidden"] == 0
 
 
 def test_a_sheet_that_is_there_is_never_replaced(builder: Builder, evh: CommandLine, out: Path) -> None:

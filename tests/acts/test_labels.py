@@ -148,28 +148,18 @@ def test_what_preceded_the_decision_is_said_wherever_the_set_is_shown(
 def test_the_terminal_shows_pairs_and_matrices(project: Project, builder: Builder, evh: CommandLine) -> None:
     """Two sets: their pair with "too few to say", alpha with its scale, and with --confusion the counts."""
     builder.labels("d", "a", {"i1": "y", "i2": "y", "i3": "n", "i4": "n"})
-    builder.labels("d", "b", {"i1": "y", "i2": "n", "i3": "n", "i4": "n"})
+    builder.labels(
+        "d", "b", {"i1": "y", "i2": "n", "i3": "n", "i4": "n"}, source={"kind": "person", "by": "bob"}
+    )
     out = evh.ok("labels", "--dataset-id", "d", "--confusion").out
     line = next(line for line in out.splitlines() if line.startswith("d/a × d/b"))
-    assert line.split() == [
-        "d/a",
-        "×",
-        "d/b",
-        "4",
-        "75.0%",
-        "0.0%",
-        "0.500",
-        "0.529",
-        "too",
-        "few",
-        "to",
-        "say",
-    ]
+    assert " ".join(line.split()) == "d/a × d/b 4 75.0% 0.0% 0.500 0.529 0.533 too few to say"
     assert "alpha (nominal) over all sets: 0.533" in out
     assert "rows d/a, columns d/b" in out
     rows = [line.split() for line in out.splitlines()]
     assert ["n", "2", "0", "2"] in rows
     assert ["y", "1", "1", "2"] in rows
+    assert "1 × y against n: i2" in out
 
 
 def test_the_document_is_what_its_schema_says(project: Project, builder: Builder, evh: CommandLine) -> None:
@@ -229,3 +219,22 @@ def test_a_small_project_needs_no_heavy_import(project: Project, builder: Builde
         env=environ,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_reference_has_the_guidelines_of_its_sets(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """Promoted from a set under guideline 1…, it differs from a set under 2… and not from one under 1…."""
+    texts = {"i1": "y", "i2": "n"}
+    first = builder.labels("d", "a", texts, guideline={"file": "~guideline.md", "sha256": "1" * 64})
+    builder.labels("d", "b", texts, guideline={"file": "~guideline.md", "sha256": "2" * 64})
+    builder.labels("d", "c", texts, guideline={"file": "~guideline.md", "sha256": "1" * 64})
+    builder.reference("silver/ref", first)
+    (task,) = report(project, "d").tasks
+    differ = {pair.a: pair.guideline_differs for pair in task.pairs if pair.b == "silver/ref"}
+    assert differ == {"d/a": False, "d/b": True, "d/c": False}
+    document = check(evh.ok("labels", "--dataset-id", "d", "--json").json, "labels")
+    row = next(one for one in document["datasets"][0]["tasks"][0]["sets"] if one["kind"] == "reference")
+    assert (row["guideline_sha256"], row["guidelines_sha256"]) == ("1" * 64, ["1" * 64])
+    shown = evh.ok("labels", "--dataset-id", "d").out.splitlines()
+    assert [("guidelines differ" in line) for line in shown if "d/b × silver/ref" in line] == [True]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evh.acts.overview import WrongLabel, overview
 from evh.project.find import Project
+from evh.records.labelset import LabelSet
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct, tree_bytes
 from tests.schema import check
@@ -37,7 +40,7 @@ def test_it_counts_what_is_here(built: Builder) -> None:
     made = overview(built.project)
     assert [(one.capture_id, one.n_records, one.datasets) for one in made.captures] == [("cap", 1, ("d",))]
     assert (made.label_sets, made.reference_sets) == ({"person": 1}, {"silver": 1})
-    assert (made.n_configs, made.n_runs, made.waiting) == (1, 2, {"v2": 1})
+    assert (made.n_configs, made.n_runs, made.n_scorings, made.waiting) == (1, 1, 1, {"v2": 1})
     assert made.unfinished == ("data/runs/slow_20261001T000000Z",)
 
 
@@ -120,6 +123,7 @@ def test_overview_at_the_door(built: Builder, evh: CommandLine) -> None:
     shown = evh.ok("overview").out
     assert "production (recorded) was wrong on 2 of 3 items of d by truth: 2 of 2 yes" in shown
     assert "1 pick waits for v2" in shown
+    assert "1 arm, 1 run, scored once" in shown
     assert "unfinished: data/runs/slow_20261001T000000Z" in shown
     assert "evh inspect --sheet --dataset-id d --wrong-against d/truth" in shown
     document = check(evh.ok("overview", "--json").json, "overview")
@@ -139,3 +143,40 @@ def test_an_arm_that_nothing_scored_yet_is_to_be_scored(project: Project) -> Non
     assert step in overview(project).next
     built.rescored(second, truth, correct(truth, truth), against="labels/d/s")
     assert step not in overview(project).next
+
+
+def test_the_word_that_weighs_most_is_looked_into(project: Project) -> None:
+    """Most errors are told by a model; the rule, the person, the set that settles and the reference go first."""
+    built = Builder(project)
+    built.dataset("d", {key: key for key in "abcd"})
+    said = dict.fromkeys("abcd", "x")
+    run = built.run("arm", "d", said, params={"provider": "recorded", "capture": "cap"})
+
+    def asked() -> str:
+        return next(line for line in overview(project).next if "--wrong-against" in line).split()[-1]
+
+    def labelled(name: str, texts: str, **more: Any) -> LabelSet:
+        truth = dict(zip("abcd", texts, strict=True))
+        made = built.labels("d", name, truth, **more)
+        built.rescored(run, said, correct(said, truth), against=f"labels/d/{name}")
+        return made
+
+    labelled("model", "yyyy", source={"kind": "model", "config_id": "other", "run_id": "r"})
+    assert not any("--wrong-against" in line for line in overview(project).next)
+    labelled("rule", "yyyx", source={"kind": "rule", "rules_file": "data/rules/r.yaml"})
+    assert asked() == "d/rule"
+    ann = labelled("ann", "yyxx")
+    assert asked() == "d/ann"
+    labelled("settled", "yxxx", parents=({"set": "d/ann", "labels_sha256": ann.labels_sha256},))
+    assert asked() == "d/settled"
+    built.reference("gold/ref", ann)
+    assert asked() == "d/ann"
+
+
+def test_a_capture_that_an_arm_replays_is_no_dataset_to_make(built: Builder) -> None:
+    """Only the capture that nothing uses is to become a dataset."""
+    built.capture("late", [{"record_id": "one", "item": "1"}])
+    step = "evh dataset-from-capture --capture late --dataset-id late"
+    assert step in overview(built.project).next
+    built.run("later", "d", PRODUCTION, params={"provider": "recorded", "capture": "late"})
+    assert step not in overview(built.project).next

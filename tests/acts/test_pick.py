@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from evh.acts.pick import Change
 from evh.errors import Refusal
 from evh.project import picks
 from evh.project.find import Project
+from evh.records.pick import Pick
 from tests.conftest import NOW, CommandLine
 from tests.helpers import Builder, tree_bytes
 from tests.schema import check
@@ -175,6 +177,33 @@ def test_a_version_shows_what_waits_for_its_parents(built: Builder) -> None:
     assert [group.target for group in groups] == ["gov", "gov3"]
 
 
+def test_what_waits_for_a_dataset_with_versions_goes_to_the_newest(built: Builder, evh: CommandLine) -> None:
+    """gov2 took a pick already: a gov3 made of gov would be without it, so the pick is to wait for gov2."""
+    built.dataset("gov2", {"g": "old", "b": "2"}, parent="gov", lineage={"b": {"pick": "prod/b"}})
+    do(built.project, "a", "c d", targets=("gov", "else"))
+    shown = evh.ok("picks")
+    assert (
+        "gov2 is a version of gov, and versions took 1 pick for it: "
+        "another version of gov itself would be without what they have"
+    ) in shown.err
+    assert "evh pick --dataset-id prod --item a --item 'c d' --for gov2 --for else" in shown.out
+    assert "evh dataset-extend gov2 --dataset-id gov2_v2 --picks" in shown.out
+    assert "dataset-extend gov " not in shown.out
+    evh.ok("pick", "--dataset-id", "prod", "--item", "a", "--for", "gov2")
+    evh.ok("dataset-extend", "gov2", "--dataset-id", "gov3", "--picks")
+
+
+def test_a_taken_pick_waits_no_more(built: Builder) -> None:
+    """Of two targets one took it; then both did; one without a target waits to be given one."""
+    used = ({"for": "gov", "in": "gov2"},)
+    made = Pick("a", "prod", "", targets=("gov", "else"), used=used)
+    assert (made.waits, made.waits_for, made.taken_by) == (True, ("else",), ("gov2",))
+    both = replace(made, used=(*used, {"for": "else", "in": "else_v2"}))
+    assert (both.waits, both.waits_for, both.taken_by) == (False, (), ("gov2", "else_v2"))
+    assert replace(made, targets=(), used=()).waits
+    assert not replace(made, targets=()).waits
+
+
 def test_tags_filter_what_waits(built: Builder) -> None:
     """Only picks that carry every tag asked for."""
     do(built.project, "a", targets=("gov",), tags={"k": "1", "l": "2"})
@@ -190,17 +219,17 @@ def test_an_unknown_target_is_refused(built: Builder, evh: CommandLine) -> None:
 
 def _pick_many(home: str, items: list[str]) -> None:
     project = Project.find(home=home)
-    for item in items:
-        pick.commit(project, pick.plan(project, "many", [item], Change(tags={"k": item})))
+    for at in range(0, len(items), 100):
+        pick.commit(project, pick.plan(project, "many", items[at : at + 100], Change(tags={"k": items[at]})))
 
 
-def test_two_processes_lose_no_line(built: Builder) -> None:
-    """Four processes picking 25 items each leave 100 whole lines, one for each item."""
-    names = [f"i{number}" for number in range(100)]
+def test_eight_processes_lose_no_line(built: Builder) -> None:
+    """Eight processes that pick 500 items each, a hundred a command, leave 4,000 whole lines, one an item."""
+    names = [f"i{number}" for number in range(4000)]
     built.dataset("many", {name: name for name in names})
     context = multiprocessing.get_context("fork")
     workers = [
-        context.Process(target=_pick_many, args=(str(built.project.root), names[at::4])) for at in range(4)
+        context.Process(target=_pick_many, args=(str(built.project.root), names[at::8])) for at in range(8)
     ]
     for worker in workers:
         worker.start()
@@ -249,3 +278,19 @@ def test_a_bad_tag_is_refused(built: Builder, evh: CommandLine) -> None:
     """A tag without '=' is refused by both commands."""
     evh.refused("bad-tag", "pick", "--dataset-id", "prod", "--item", "a", "--tag", "k")
     evh.refused("bad-tag", "picks", "--tag", "=v")
+
+
+def test_ids_may_come_from_a_file(evh: CommandLine, built: Builder) -> None:
+    """One id a line, beside --item: spaces, quotes and a leading dash are part of an id; none is refused."""
+    place = built.project.root / "ids.txt"
+    place.write_bytes(b"c d\r\n\na\n")
+    told = evh.ok("pick", "--dataset-id", "prod", "--item", "b", "--items-from", place, "--json").json
+    assert [one["item_id"] for one in told["picks"]] == ["b", "c d", "a"]
+    before = tree_bytes(built.project.root)
+    place.write_bytes(b"a\nnobody\n")
+    evh.refused("unknown-item", "pick", "--dataset-id", "prod", "--items-from", place)
+    place.write_bytes(b"\n")
+    evh.refused("unknown-item", "pick", "--dataset-id", "prod", "--items-from", place)
+    assert tree_bytes(built.project.data) == {
+        name.removeprefix("data/"): data for name, data in before.items() if name.startswith("data/")
+    }

@@ -138,7 +138,7 @@ def test_sets_that_answer_an_item_differently_are_refused(
     builder.labels("d", "b", {"i1": "y", "i2": "y"})
     told = evh.refused("sets-differ", *promote("--labels", "b")).json["refused"]
     assert told["why"] == ["d/i2: d/a says 'n'; d/b says 'y'"]
-    assert "evh label-sheet --dataset-id d" in told["next"]
+    assert "evh adjudicate --dataset-id d --sets d/a,d/b" in told["next"]
     evh.ok(*promote("--labels", "b", "--item", "i1"))
 
 
@@ -173,6 +173,51 @@ def test_a_label_of_other_bytes_is_refused(project: Project, builder: Builder, e
     path.write_text(path.read_text().replace(old, "0" * 64))
     told = evh.refused("no-such-label", *promote()).json["refused"]
     assert told["why"] == ["d/a: i1: it labelled other bytes than the item has now"]
+
+
+def test_a_file_without_items_is_refused(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Any
+) -> None:
+    """An empty file of ids chooses nothing; it is never read as "all"."""
+    (tmp_path / "ids.txt").write_text("\n")
+    evh.refused("no-items", *promote("--items-from", str(tmp_path / "ids.txt")))
+    assert not (project.data / "references").exists()
+
+
+def test_a_set_that_answers_equal_bytes_differently_is_refused(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """A set made elsewhere says two things of one text: which is promoted would be chance."""
+    builder.dataset("d2", {"x": "same", "y": "same"})
+    builder.labels("d2", "b", {"x": "y", "y": "n"})
+    words = ["reference-promote", "--dataset-id", "d2", "--labels", "b", "--tier", "gold", "--reason", "r"]
+    assert "x and y" in evh.refused("two-answers", *words).json["refused"]["why"][0]
+
+
+def test_sets_under_different_guidelines_are_never_pooled_without_a_word(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """It is a note, and it stands in the reference's caveat."""
+    builder.labels("d", "b", {"i3": "n"}, guideline={"file": "~guideline.md", "sha256": "0" * 64})
+    assert "made by different guidelines" in evh.ok(*promote("--labels", "b")).err
+    assert "made by different guidelines" in references.read(project, "gold/d").caveat
+
+
+def test_an_adjudicated_set_is_the_way_out(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Any
+) -> None:
+    """The command that the refusal names makes the sheet; the set made of it is promoted."""
+    builder.labels("d", "b", {"i1": "y", "i2": "y"})
+    told = evh.refused("sets-differ", *promote("--labels", "b")).json["refused"]["next"]
+    command = told.partition("(evh ")[2].partition(")")[0].replace("differ.csv", str(tmp_path / "s.csv"))
+    evh.ok(*command.split())
+    sheet = tmp_path / "s.csv"
+    sheet.write_text(sheet.read_text(encoding="utf-8-sig").replace(",,,\n", ",maybe,,\n"), encoding="utf-8")
+    evh.ok(
+        "label-import", str(sheet), "--dataset-id", "d", "--set", "c", "--by", "cy", "--adjudicates", "a,b"
+    )
+    evh.ok(*promote(labels="c"))
+    assert references.raw_texts(project, references.read(project, "gold/d")) == {"i1": b"y", "i2": b"maybe"}
 
 
 def test_sets_of_two_tasks_are_refused(builder: Builder, evh: CommandLine) -> None:

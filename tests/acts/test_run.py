@@ -17,6 +17,8 @@ from jsonschema import validate
 
 import evh as package
 from evh.acts import run as act
+from evh.acts.run_budget import Budget
+from evh.acts.run_keep import Answer, Keeper
 from evh.errors import Refusal
 from evh.project import configs, runs
 from evh.project.find import Project
@@ -193,7 +195,9 @@ def test_two_runs_of_one_clock_are_equal_byte_for_byte(
 
 
 def _unmeasured(data: bytes) -> bytes:
-    return re.sub(rb'"latency_ms":[^,}]*|"sha256": "[^"]*"', b"", data)  # the hash follows from the latencies
+    return re.sub(
+        rb'"(?:latency_ms|p50|p95)":[^,}]*|"sha256": "[^"]*"', b"", data
+    )  # the hash follows from the latencies
 
 
 # --- providers ---
@@ -486,10 +490,10 @@ def begun_run(build: Builder, answered: dict[str, str]) -> Path:
     project = build.project
     plan = act.plan(project, configs.read(project, "c"))
     run = act._begin(project, plan, 1, None)
-    keeper = act._Keeper(project, plan, run)
-    for item in plan.items:
-        if item.item_id in answered:
-            keeper.keep(item, act._Answer(Prediction(item.item_id), answered[item.item_id]))
+    with Keeper(project, plan, run) as keeper:
+        for item in plan.items:
+            if item.item_id in answered:
+                keeper.keep(item, Answer(Prediction(item.item_id), answered[item.item_id]))
     return runs.path_of(project, run)
 
 
@@ -508,10 +512,28 @@ def test_a_resumed_run_keeps_what_was_answered(build: Builder, evh: CommandLine)
 
 
 def test_an_output_that_is_not_the_one_recorded_is_asked_again(build: Builder, evh: CommandLine) -> None:
-    """A torn or changed output file is no answer, whatever its row says."""
+    """A changed output is no answer: its row names another hash."""
     build.config("c", dataset_id="d")
     folder = begun_run(build, {"one": "kept", "two": "lost"})
-    (folder / "outputs" / "two.txt").write_bytes(b"")
+    rows = (folder / "predictions.jsonl").read_bytes()
+    (folder / "predictions.jsonl").write_bytes(rows.replace(b'"output":"lost"', b'"output":"changed"'))
+    row = evh.ok("run", "--config", "c", "--resume", "--json").json["runs"][0]
+    assert [one.decision for one in rows_of(build.project, row).values()] == ["kept", "beta", "gamma"]
+
+
+def test_outputs_in_files_are_taken_too(build: Builder, evh: CommandLine) -> None:
+    """A run that was scored and killed before its commit point has its outputs in files, named by hash.
+
+    The output that is no longer the one is asked again.
+    """
+    build.config("c", dataset_id="d")
+    folder = begun_run(build, {"one": "kept", "two": "lost"})
+    lines = (folder / "predictions.jsonl").read_bytes()
+    (folder / "outputs").mkdir()
+    for stem, text in (("one", b"kept"), ("two", b"")):
+        (folder / "outputs" / f"{stem}.txt").write_bytes(text)
+    bare = re.sub(rb'"output":"[a-z]*",?', b"", lines).replace(b",}", b"}")
+    (folder / "predictions.jsonl").write_bytes(bare)
     row = evh.ok("run", "--config", "c", "--resume", "--json").json["runs"][0]
     assert [one.decision for one in rows_of(build.project, row).values()] == ["kept", "beta", "gamma"]
 
@@ -546,7 +568,7 @@ def call_system(text, params):
     plan = act.plan(build.project, configs.read(build.project, "c"))
     run = act._begin(build.project, plan, 1, None)
     beginning = (runs.path_of(build.project, run) / "running.json").read_bytes()
-    act._run(build.project, plan, run, None)
+    act._run(build.project, plan, run, Budget(None))
     (runs.path_of(build.project, run) / "metrics.json").unlink()
     (runs.path_of(build.project, run) / "running.json").write_bytes(beginning)
     row = evh.ok("run", "--config", "c", "--resume", "--json").json["runs"][0]
@@ -579,7 +601,8 @@ def test_a_resumed_repeat_makes_the_rest(build: Builder, evh: CommandLine) -> No
     """Killed in the second of three repeats: --resume finishes it and makes the third, in the same group."""
     build.config("c", dataset_id="d", repeats=3)
     plan = act.plan(build.project, configs.read(build.project, "c"))
-    first, _, _ = act._run(build.project, plan, act._begin(build.project, plan, 1, None), None)
+    ended = act._run(build.project, plan, act._begin(build.project, plan, 1, None), Budget(None))
+    first = ended.run
     act._begin(build.project, plan, 2, first.repeat_group)
     rows = evh.ok("run", "--config", "c", "--resume", "--json").json["runs"]
     assert [row["run_id"] for row in rows] == [f"{first.run_id}-2", f"{first.run_id}-3"]
@@ -637,7 +660,7 @@ def test_a_prompt_is_part_of_the_fingerprint(build: Builder, evh: CommandLine) -
 @pytest.mark.parametrize(
     ("params", "code"),
     [
-        ({"provider": "openai", "model": "m"}, "no-model-calls"),
+        ({"provider": "openai", "model": "m"}, "no-base-url"),
         ({"provider": "martian"}, "unknown-provider"),
         ({"model": "m"}, "unknown-provider"),
         ({"provider": "python"}, "no-call-system"),
@@ -855,7 +878,7 @@ def test_repeat_is_1_to_100(build: Builder, evh: CommandLine) -> None:
     """As an option, and where the plan is asked from Python."""
     build.config("c", dataset_id="d")
     assert evh("run", "--config", "c", "--repeat", "101").code == 2
-    with pytest.raises(Refusal, match="that many runs"):
+    with pytest.raises(Refusal, match="--repeat 0: it can be 1 to 100"):
         act.plan(build.project, configs.read(build.project, "c"), repeat=0)
 
 

@@ -272,7 +272,8 @@ def test_labels_follow_the_bytes_between_equal_tasks_only(built: Builder) -> Non
     assert not columns["labels/d/severity"].same_task
     assert columns["labels/other/theirs"].n == 1
     rows = by_item(sheet)
-    assert rows["four"].signals.wrong == ("labels/other/theirs",)  # production said yes, they say no
+    assert rows["four"].signals.wrong_by == ("labels/other/theirs",)  # production said yes, they say no
+    assert rows["four"].signals.wrong == ()  # the winner is drawn by labels/d/truth
     assert not rows["four"].signals.unlabelled
     assert rows["one"].signals.wrong == ()
     assert rows["one"].labels == ("high", "yes", None)
@@ -282,8 +283,8 @@ def test_wrong_reads_every_answer_of_a_label(built: Builder) -> None:
     """Where no score is stored, a decision among the accepted answers is right, another one is wrong."""
     built.labels("d", "wide", {"one": '{"accept": ["maybe", "yes"]}', "two": '{"accept": ["maybe", "no"]}'})
     rows = by_item(build_sheet(built.project, "d"))
-    assert "labels/d/wide" not in rows["one"].signals.wrong
-    assert "labels/d/wide" in rows["two"].signals.wrong
+    assert "labels/d/wide" not in rows["one"].signals.wrong_by
+    assert "labels/d/wide" in rows["two"].signals.wrong_by
 
 
 def test_a_picked_row_says_so_until_it_is_dropped(built: Builder) -> None:
@@ -508,7 +509,7 @@ def test_inspect_writes_nothing_but_the_csv(built: Builder, evh: CommandLine, tm
     assert "would write" in evh.ok(*words, "--dry-run").out
     assert not target.exists()
     evh.ok(*words)
-    assert len(rows_of(target.read_bytes())) == 8
+    assert len(rows_of(target.read_bytes())) == 10  # a header, 5 items, 4 lines of the footer
     evh.refused("existing-file", *words)
     evh.refused("in-data", *words[:-1], str(built.project.data / "sheet.csv"))
     assert tree_bytes(built.project.data) == before

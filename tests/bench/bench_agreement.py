@@ -3,6 +3,10 @@
 Run ``python tests/bench/bench_agreement.py``, or with ``--small``. Ours and each peer take turns in one
 process, on the same codes in memory; a row gives each one's fastest round. Ours does the whole work
 in every row: 45 confusion matrices, 45 kappas and alpha. A peer does only its part of it.
+
+A last row is of intervals: 2,000 resamples of 10,000 items for 45 pairs (kappa, AC1 and alpha each) and of
+alpha over all ten sets, beside 20 plain calls of the krippendorff package: what a bootstrap written around it
+would give in that time is 20 resamples of one figure.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -17,10 +22,11 @@ from typing import Any
 import duckdb
 import krippendorff
 import numpy as np
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from evh.measure.agreement import cohen_kappa, confusion_of_table
-from evh.measure.codes import all_pairs, alpha_from_codes
+from evh.measure.codes import Codes, all_pairs, alpha_from_codes, kappas, patterns_of
+from evh.measure.confusion import cohen_kappa, confusion_of_table
+from evh.measure.resample import alpha_interval, pair_intervals
 
 SETS = 10
 ANSWERS = 5
@@ -28,6 +34,9 @@ MISSING = 0.2
 FULL = 1_000_000
 SMALL = 20_000
 ROUNDS = 3
+RESAMPLED = 10_000
+RESAMPLES = 2_000
+CALLS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +73,11 @@ def made_up(items: int) -> Any:
 
 def ours(codes: Any) -> Figures:
     """Do the whole work with this project's functions."""
-    names = [str(code) for code in range(ANSWERS)]
     counts = all_pairs(codes, ANSWERS)
-    tables = (confusion_of_table(names, counts[a, b].tolist()) for a, b in combinations(range(SETS), 2))
-    kappas = [kappa for kappa in map(cohen_kappa, tables) if kappa is not None]
-    return Figures(kappas, alpha_from_codes(codes, ANSWERS))
+    found = kappas(counts)
+    return Figures(
+        [float(found[a, b]) for a, b in combinations(range(SETS), 2)], alpha_from_codes(codes, ANSWERS)
+    )
 
 
 def peer_krippendorff(codes: Any) -> Callable[[], Figures]:
@@ -78,14 +87,15 @@ def peer_krippendorff(codes: Any) -> Callable[[], Figures]:
 
 
 def peer_scikit_learn(codes: Any) -> Callable[[], Figures]:
-    """Prepare scikit-learn: kappa of every pair, on the items that both sets label."""
+    """Prepare scikit-learn: kappa and confusion of every pair, on the items that both sets label."""
 
     def run() -> Figures:
-        kappas = []
+        found = []
         for a, b in combinations(codes, 2):
             both = (a >= 0) & (b >= 0)
-            kappas.append(float(cohen_kappa_score(a[both], b[both])))
-        return Figures(kappas, None)
+            confusion_matrix(a[both], b[both])
+            found.append(float(cohen_kappa_score(a[both], b[both])))
+        return Figures(found, None)
 
     return run
 
@@ -116,7 +126,7 @@ def peer_duckdb(codes: Any) -> Callable[[], Figures]:
 
 PEERS: tuple[tuple[str, Callable[[Any], Callable[[], Figures]]], ...] = (
     ("krippendorff (alpha alone)", peer_krippendorff),
-    ("scikit-learn (kappas alone)", peer_scikit_learn),
+    ("scikit-learn (kappas and confusions)", peer_scikit_learn),
     ("DuckDB (counts and kappas alone)", peer_duckdb),
 )
 
@@ -136,7 +146,47 @@ def bench(*, small: bool) -> list[BenchRow]:
             peer_times.append(seconds)
             _demand_equal(mine, theirs, name)
         result.append(BenchRow(work, min(our_times), name, min(peer_times)))
+    result.append(intervals(small=small))
     return result
+
+
+def intervals(*, small: bool) -> BenchRow:
+    """Time the intervals of every pair and of alpha beside plain calls of the krippendorff package."""
+    codes = made_up(SMALL // 20 if small else RESAMPLED)
+    names = tuple(str(code) for code in range(ANSWERS))
+    plain = peer_krippendorff(codes)
+    our_times, peer_times = [], []
+    for _ in range(ROUNDS):
+        alpha, seconds = _timed(lambda: _with_intervals(codes, names))
+        our_times.append(seconds)
+        theirs, seconds = _timed(lambda: _repeated(plain))
+        peer_times.append(seconds)
+        _demand_equal(alpha, theirs, "krippendorff")
+    work = (
+        f"intervals by {RESAMPLES:,} resamples: 45 pairs (kappa, AC1, alpha) and alpha, "
+        f"{codes.shape[1]:,} items × {SETS} sets"
+    )
+    return BenchRow(work, min(our_times), f"krippendorff, {CALLS} calls", min(peer_times))
+
+
+def _repeated(plain: Callable[[], Figures]) -> Figures:
+    for _ in range(CALLS - 1):
+        plain()
+    return plain()
+
+
+def _with_intervals(codes: Any, names: tuple[str, ...]) -> Figures:
+    """Count, then redraw; two threads, as ``evh labels`` uses them."""
+    counts = all_pairs(codes, ANSWERS)
+    patterns = patterns_of(Codes(tuple(map(str, range(codes.shape[1]))), names, codes))
+    with ThreadPoolExecutor(2) as pool:
+        over_all = pool.submit(alpha_interval, patterns, resamples=RESAMPLES)
+        pairs = combinations(range(SETS), 2)
+        tables = [confusion_of_table(names, counts[a, b].tolist()) for a, b in pairs]
+        found = list(pool.map(lambda table: pair_intervals(table, resamples=RESAMPLES), tables))
+        if over_all.result() is None or any(one.kappa is None for one in found):
+            raise AssertionError("an interval is missing")
+    return Figures(None, alpha_from_codes(codes, ANSWERS))
 
 
 def rows(small: bool) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def test_capture_refuses(evh: CommandLine, file: Path, tmp_path: Path) -> None:
 
 def test_a_format_that_is_not_read_is_a_usage_error(evh: CommandLine, file: Path) -> None:
     """Exit 2, and the formats that are read are named."""
-    outcome = evh("capture", "--as", "c", "--from-file", file, "--format", "otlp")
+    outcome = evh("capture", "--as", "c", "--from-file", file, "--format", "xml")
     assert outcome.code == 2
     assert "'records', 'csv', 'parquet'" in outcome.err
 

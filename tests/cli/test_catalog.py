@@ -72,3 +72,47 @@ def test_texts_are_cut_where_it_is_asked(evh: CommandLine, tmp_path: Path) -> No
     assert ">report</pre>" in page
     assert "3 more characters" in page
     evh.refused("bad-option", "catalog-build", "--max-item-text", "0")
+
+
+def test_a_public_build_says_what_it_does_not_show(evh: CommandLine) -> None:
+    """The counts by noun, the missing sitemap, and with --json each record with its reason."""
+    assert evh.root.joinpath("data/datasets/d.json").read_text().count('"private"') == 1
+    dry = evh.ok("catalog-build", "--public", "--dry-run")
+    assert (
+        "not shown: 2 datasets, 1 capture, 3 label sets, 1 reference set, 4 runs, 2 arms, 1 pick" in dry.out
+    )
+    assert not (evh.root / ".build").exists()
+    made = evh.ok("catalog-build", "--public")
+    assert "not shown: 2 datasets" in made.out
+    assert "there is no sitemap.xml" in made.err
+    document = schema.check(evh.ok("catalog-build", "--public", "--dry-run", "--json").json, "catalog-build")
+    assert document["public"]
+    assert {"noun": "dataset", "name": "d", "why": "private"} in document["left_out"]
+
+
+def test_a_site_is_verified(evh: CommandLine) -> None:
+    """Good: exit 0 and the number of files. Touched: exit 1, each difference, also as JSON."""
+    evh.ok("catalog-build")
+    out = evh.root / ".build" / "catalog"
+    assert "each as the manifest says" in evh.ok("catalog-verify").out
+    good = schema.check(evh.ok("catalog-verify", out, "--json").json, "catalog-verify")
+    assert good["differences"] == []
+    (out / "index.html").write_text("x")
+    (out / "arms" / "index.html").unlink()
+    (out / "more.txt").write_text("x")
+    told = evh("catalog-verify", "--json")
+    assert told.code == 1
+    assert schema.check(told.json, "catalog-verify")["differences"] == [
+        {"path": "index.html", "how": "changed"},
+        {"path": "arms/index.html", "how": "missing"},
+        {"path": "more.txt", "how": "extra"},
+    ]
+    plain = evh("catalog-verify")
+    assert plain.code == 1
+    assert "changed: index.html" in plain.out
+    assert "not in the manifest: more.txt" in plain.out
+
+
+def test_a_folder_without_a_catalog_cannot_be_verified(evh: CommandLine, tmp_path: Path) -> None:
+    """The refusal names the manifest that is not there."""
+    evh.refused("no-catalog", "catalog-verify", tmp_path)

@@ -21,4 +21,4 @@ def test_it_prints_a_page(evh: CommandLine) -> None:
 def test_an_unknown_topic_is_refused(evh: CommandLine) -> None:
     """The refusal names the pages that there are."""
     told = evh.refused("no-such-topic", "help", "adaptors").json["refused"]
-    assert told["why"] == ["there is adapters, configs, label-rules"]
+    assert "adapters, catalog, configs" in told["why"][0]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from evh.acts import judge, judge_validate, promote
+from evh.project import models
 from evh.project.find import Project
+from evh.records.model import Model
+from evh.store import spreadsheet
+from evh.store.hashing import sha256
 from tests.helpers import Builder
 
 SCRIPT = "<script>window.ran = 1</script>"
@@ -90,3 +97,94 @@ def hostile(project: Project) -> Project:
     )  # fmt: skip
     made.pick("index.html", HOSTILE_IDS[0], targets=("index.html",), tags={SCRIPT: QUOTES}, note=LINK)
     return project
+
+
+DECIDED = tuple(f"i{n:02}" for n in range(12))
+
+
+def decided(project: Project) -> Project:
+    """Write a goal whose first baseline another replaced, a capture that matches in part, and a judge.
+
+    Twelve items labelled by a person, ``yes`` on the even ones. ``best`` is right on all, ``near`` on eleven,
+    ``far`` on two; production recorded what ``best`` says but on one item. Of four captured records one was
+    made by an older model, two match, one names no model. The judge ``helpful`` preferred ``best`` to ``far``
+    on ten items in both orders, people on eight of them: it is validated. ``tone`` judged nothing and is not.
+    """
+    made = Builder(project)
+    ran = {"model": "agent-2", "prompt_version": "p2"}
+    records: list[dict[str, Any]] = [
+        {"record_id": f"r{n}", "ts": f"2026-09-0{1 + n // 2}T09:00:00Z", "production": told}
+        for n, told in enumerate(({**ran, "model": "agent-1"}, ran, ran, None))
+    ]
+    made.capture("c", records, time_range=("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z"))
+    lineage = {item: {"capture": "c", "record_id": f"r{at % 4}"} for at, item in enumerate(DECIDED)}
+    made.dataset("d", {item: f"question {item}\n" for item in DECIDED}, task="triage", lineage=lineage)
+    labels = {item: "no" if at % 2 else "yes" for at, item in enumerate(DECIDED)}
+    made.reference("gold/ann", made.labels("d", "ann", labels))
+    turned = {"yes": "no", "no": "yes"}
+
+    def says(*wrong: int) -> dict[str, str | None]:
+        return {
+            item: turned[labels[item]] if at in wrong else labels[item] for at, item in enumerate(DECIDED)
+        }
+
+    params = {
+        "provider": "openai", "model": "agent-2", "prompt": "Is it {{item}}?", "prompt_version": "p2",
+        "temperature": 0.0,
+    }  # fmt: skip
+    models.update(
+        project,
+        "agent",
+        lambda _: Model(
+            "agent", upstream="agent-2", deployment={"tag": "v2"}, settings={"temperature": 0.5},
+            prices={"usd_per_mtok_in": 2.5}, created_at="2026-09-01T00:00:00Z",
+        ),
+    )  # fmt: skip
+    made.config("production", params={"provider": "recorded", "capture": "c"})
+    for name in ("best", "near", "far"):
+        made.config(name, params=params, model_record="agent")
+    recorded = {"provider": "recorded", "capture": "c"}
+    arms = (
+        ("production", says(1), "20261001T000000Z", recorded),
+        ("best", says(0, 1), "20260901T000000Z", {**params, "temperature": 0.5}),
+        ("best", says(), "20261001T000000Z", params),
+        ("near", says(2), "20261001T000000Z", params),
+        ("far", says(*range(10)), "20261001T000000Z", params),
+    )
+    for name, decisions, at, sent in arms:
+        scores = {item: {"correct": float(decisions[item] == labels[item])} for item in DECIDED}
+        made.run(
+            name, "d", decisions, at=at, scores=scores, against="gold/ann", params=sent, adapter="default",
+            fingerprint={
+                "version": 2, "hash": sha256(repr(sent).encode()),
+                "arm": {"config_id": name, "temperature": sent.get("temperature")},
+                "system_under_test": {"model": sent.get("model")},
+            },
+        )  # fmt: skip
+    goals = project.data / "goals"
+    goals.mkdir()
+    text = "question: Which arm answers?\ndatasets: [d]\nmetric: correct\nagainst: gold/ann\n"
+    (goals / "answers.yaml").write_text(text)
+    for name, reason in (("near", "the first that was good enough"), ("best", "right on every item")):
+        run = f"runs/{name}_20261001T000000Z"
+        promote.commit(project, promote.plan(project, run, "answers", reason=reason))
+    _judged(project, made)
+    return project
+
+
+def _judged(project: Project, made: Builder) -> None:
+    """Write the judges, and what one of them said of `best` and `far` in both orders."""
+    folder = project.data / "judges"
+    folder.mkdir()
+    rubric = "rubric: Which answer is right?\n"
+    (folder / "helpful.yaml").write_text(f"scorer: helpful\nkind: pairwise\njudges: [asker]\n{rubric}")
+    (folder / "tone.yaml").write_text(f"scorer: tone\nkind: grade\njudges: [asker]\n{rubric}")
+    made.config("asker", params={"provider": "openai", "model": "asker"})
+    pairs = (("best", "far"), ("far", "best"))
+    rows = [[item, first, second, "best"] for item in DECIDED[:10] for first, second in pairs]
+    path = project.root / "verdicts.csv"
+    path.write_bytes(spreadsheet.write_rows(["item_id", "first", "second", "verdict"], rows))
+    judge.commit(project, judge.plan(project, "helpful", "d", ["best", "far"], verdicts=path))
+    said = dict.fromkeys(DECIDED[:8], "best") | dict.fromkeys(DECIDED[8:10], "far")
+    made.labels("d", "who", said, task="who is best")
+    judge_validate.write(project, judge_validate.measure(project, "helpful", "d/who"))

@@ -25,7 +25,7 @@ def _page(body: str) -> bytes:
 def test_a_link_that_leads_nowhere_is_found(target: str, reason: str) -> None:
     """A missing file, a missing fragment, a link to a folder, an absolute one and other schemes are told."""
     pages = {"a.html": _page(target), "d/index.html": _page("#here")}
-    found = broken(pages, pages)
+    found = broken(pages.items(), pages)
     assert len(found) == 1
     assert reason in found[0]
     assert found[0].startswith("a.html: ")
@@ -38,4 +38,4 @@ def test_a_link_that_leads_nowhere_is_found(target: str, reason: str) -> None:
 def test_a_link_that_leads_somewhere_is_let_through(target: str) -> None:
     """Relative files, fragments, percent-encoded names and the web are fine."""
     pages = {"a.html": _page(target), "d/index.html": _page("../a.html")}
-    assert broken(pages, [*pages, "d%20e.txt"]) == []
+    assert broken(pages.items(), [*pages, "d%20e.txt"]) == []

@@ -7,11 +7,13 @@ import inspect
 import re
 from pathlib import Path
 
+import jinja2.filters
 import jinja2.meta
 import pytest
 from jinja2 import nodes
 
 from evh_build import assets, render
+from evh_build.navigation import NAVIGATION
 from evh_build.page import Frame, Page
 from evh_build.pages import PAGES
 from evh_build.source import PAGES as FOLDER
@@ -73,7 +75,59 @@ def test_no_page_holds_inline_script_or_style() -> None:
     """The policy forbids them, so a template that has one is broken."""
     for path in TEMPLATES[0].rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)|\|\s*safe", text), path
+        data = r'(?:src=|type="application/json")'  # data runs nothing
+        assert not re.search(rf"\sstyle=|\son\w+=|<style|<script(?![^>]*\s{data})|\|\s*safe", text), path
+
+
+OWN_FILTERS = {
+    name
+    for name, made in render.environment(TEMPLATES).filters.items()
+    if jinja2.filters.FILTERS.get(name) is not made
+}
+FILTERS = {"length", "join", "dictsort", "float", "int", "round", *OWN_FILTERS}
+"""What a template pipes through: evh's own filters, and those of Jinja2's that other engines have alike."""
+NODES = (
+    nodes.Extends, nodes.Block, nodes.Import, nodes.FromImport, nodes.Macro, nodes.For, nodes.If,
+    nodes.CondExpr, nodes.Assign, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Const, nodes.Getattr,
+    nodes.Getitem, nodes.Slice, nodes.Filter, nodes.Test, nodes.Call, nodes.Compare, nodes.Operand,
+    nodes.And, nodes.Or,
+    nodes.Not, nodes.Add, nodes.Sub, nodes.Concat, nodes.Template, nodes.Tuple, nodes.List,
+    nodes.Mul, nodes.Div,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TEMPLATES[0].rglob("*.html")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_a_template_stays_in_the_common_subset(path: Path) -> None:
+    """Only what minijinja renders too: no method is called, no filter or construct is Jinja2's alone."""
+    tree = render.environment(TEMPLATES).parse(path.read_text(encoding="utf-8"))
+    macros = {one.name for one in tree.find_all(nodes.Macro)}
+    modules = {one.target for one in tree.find_all(nodes.Import)}
+    for taken in tree.find_all(nodes.FromImport):
+        macros |= {name if isinstance(name, str) else name[1] for name in taken.names}
+    for node in tree.find_all(nodes.Node):
+        assert isinstance(node, NODES), (path, type(node).__name__, node.lineno)
+    for piped in tree.find_all(nodes.Filter):
+        assert piped.name in FILTERS, (path, piped.name)
+    for asked in tree.find_all(nodes.Test):
+        assert asked.name == "none", (path, asked.name)
+    for call in tree.find_all(nodes.Call):
+        called = call.node
+        macro = isinstance(called, nodes.Name) and called.name in macros | {"range"}
+        of_module = (
+            isinstance(called, nodes.Getattr)
+            and isinstance(called.node, nodes.Name)
+            and called.node.name in modules
+        )
+        assert macro or of_module, (path, call.lineno)
+
+
+def test_the_navigation_knows_every_section() -> None:
+    """Each entry leads to a page of its own, and no two share a key."""
+    entries = [entry for group in NAVIGATION for entry in group.entries]
+    assert len({entry.key for entry in entries}) == len({entry.path for entry in entries}) == len(entries)
+    assert all(group.keys == tuple(entry.key for entry in group.entries) for group in NAVIGATION)
 
 
 def _luminance(colour: str) -> float:

@@ -12,6 +12,7 @@ from evh.errors import Refusal
 from evh.project.find import Project
 from evh_build import query
 from evh_build.gather import Gathered
+from tests.helpers import Builder
 
 
 @pytest.fixture
@@ -76,3 +77,16 @@ def test_a_value_nested_a_hundred_deep_is_text(bare: Gathered) -> None:
     for _ in range(20):
         [value] = value
     assert value == "[" * 80 + "1" + "]" * 80
+
+
+@pytest.mark.parametrize(
+    "join",
+    ["JOIN items USING (item_id)", "JOIN items ON labels.item_id = items.item_id", "NATURAL JOIN items"],
+)
+def test_a_join_reads_both_its_tables(join: str, project: Project) -> None:
+    """Two labelled items give two rows however the join is written: none is read as an empty table."""
+    builder = Builder(project)
+    builder.dataset("d", {"i1": "one", "i2": "two"})
+    builder.labels("d", "s", {"i1": "yes", "i2": "no"})
+    found = query.select(Gathered(project), f"SELECT count(*) AS n FROM labels {join}")
+    assert found.rows == ((2,),)

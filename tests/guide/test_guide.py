@@ -9,9 +9,9 @@ import pytest
 
 from evh.adapters.hooks import HOOKS
 from evh.adapters.loader import load
-from evh.project import configs
+from evh.project import configs, judges
 from evh.project.find import Project
-from evh.records import rules
+from evh.records import goal, rules
 from evh.store import strict
 
 GUIDE = Path(__file__).resolve().parents[2] / "evh" / "guide"
@@ -49,6 +49,14 @@ def test_the_rules_of_the_guide_are_rules() -> None:
     ]
 
 
+def test_the_goal_of_the_guide_is_a_goal() -> None:
+    """It is read whole: no key of it is unknown, and none of a goal's is left out."""
+    raw = strict.parse_yaml(_block("goals.md", "yaml").encode(), "guide")
+    made = goal.parse(raw, "guide")
+    assert (made.strategy, made.limits.latency_ms, made.extra) == ("cheapest-contender", 2000, {})
+    assert set(raw) == set(goal.KEYS)
+
+
 def test_the_config_of_the_guide_is_a_config(project: Project) -> None:
     """It is read with the provider and the datasets that it was fitted on."""
     path = project.data / "configs" / "candidate_v2.yaml"
@@ -56,6 +64,15 @@ def test_the_config_of_the_guide_is_a_config(project: Project) -> None:
     path.write_text(_block("configs.md", "yaml"), encoding="utf-8")
     config = configs.read(project, "candidate_v2")
     assert (config.provider, config.fitted_on) == ("python", ("june",))
+
+
+def test_the_judge_of_the_guide_is_a_judge(project: Project) -> None:
+    """It is read as a pairwise judge of two models that nobody has validated."""
+    path = project.data / "judges" / "helpful.yaml"
+    path.parent.mkdir()
+    path.write_text(_block("judges.md", "yaml"), encoding="utf-8")
+    judge = judges.read(project, "helpful")
+    assert (judge.kind, judge.judges, judge.validated_by) == ("pairwise", ("judge_a", "judge_b"), None)
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in GUIDE.glob("*.md")))

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from evh.measure.agreement import (
-    Cell,
+from evh.measure.agreement import Cell, compare_all, compare_sets
+from evh.measure.confusion import (
     Confusion,
     bias_index,
     cohen_kappa,
-    compare_sets,
     confusion,
     confusion_of_table,
     gwet_ac1,
@@ -307,6 +306,50 @@ def test_compare_sets_is_symmetric(a: dict[str, str], b: dict[str, str]) -> None
         (cell.b, cell.a, cell.keys) for cell in other.cells
     }
     assert one.same + sum(cell.count for cell in one.cells) == one.n == len(a.keys() & b.keys())
+
+
+def test_settled_items_leave_the_disagreements_and_no_figure() -> None:
+    """Of two x-against-y items one is settled: one is left to see, and kappa stays."""
+    a = {"1": "x", "2": "x", "3": "x", "4": "y"}
+    b = {"1": "y", "2": "y", "3": "x", "4": "y"}
+    before, after = compare_sets(a, b), compare_sets(a, b, settled={"2", "3", "unknown"})
+    assert after.cells == (Cell("x", "y", 1, ("1",)),)
+    assert (before.settled, after.settled) == (0, 1)
+    assert (after.kappa, after.same, after.confusion) == (before.kappa, before.same, before.confusion)
+
+
+def test_accept_lists_have_masi_and_are_counted() -> None:
+    """Two sets of single answers have no MASI figure; with an accept-list it is above nominal alpha."""
+    a = {str(item): "ab"[item % 2] for item in range(20)}
+    b = {key: NONE_OR_POC if label == "a" else label for key, label in a.items()}
+    plain = compare_sets(a, a)
+    assert (plain.masi, plain.several) == (None, (0, 0))
+    wide = {key: {"a": "none"}.get(label, label) for key, label in a.items()}
+    pair = compare_sets(wide, b)
+    assert (pair.several, pair.sharing) == ((0, 10), 10)
+    assert pair.masi is not None
+    assert pair.alpha is not None
+    assert pair.masi > pair.alpha
+
+
+def test_weighted_kappa_needs_points() -> None:
+    """Given where the labels lie, both weightings stand beside kappa; else neither."""
+    a = {str(item): "123"[item % 3] for item in range(12)}
+    b = a | {"0": "2"}
+    assert compare_sets(a, b).kappa_linear is None
+    pair = compare_sets(a, b, points={"1": 1.0, "2": 2.0, "3": 3.0})
+    assert pair.kappa_linear is not None
+    assert pair.kappa_quadratic is not None
+    assert pair.kappa is not None
+    assert pair.kappa < pair.kappa_linear < pair.kappa_quadratic
+
+
+def test_all_pairs_come_in_order() -> None:
+    """(0, 1), (0, 2), (1, 2), each as if compared alone."""
+    sets = [{"1": "x", "2": "y"}, {"1": "x"}, {"2": "y", "1": "y"}]
+    assert compare_all(sets) == [
+        compare_sets(sets[0], sets[1]), compare_sets(sets[0], sets[2]), compare_sets(sets[1], sets[2]),
+    ]  # fmt: skip
 
 
 def test_a_small_input_never_imports_numpy() -> None:

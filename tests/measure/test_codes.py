@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from evh.measure import agreement, codes
-from evh.measure.agreement import alpha_nominal, alpha_of_sets, cohen_kappa, confusion, confusion_of_table
+from evh.measure.agreement import alpha_nominal, alpha_of_sets, compare_all, patterns_of_sets
+from evh.measure.alpha import rating_patterns
+from evh.measure.confusion import cohen_kappa, confusion, confusion_of_table
 
 Table = Any  # an int8 array, sets × items
 
@@ -122,11 +124,11 @@ def test_a_table_that_is_not_codes_is_an_error(table: Table, k: int) -> None:
 
 
 def test_encode_unites_items_and_answers_in_order() -> None:
-    """Items and answers are sorted; what a set does not label is -1."""
+    """Items stand as the sets first name them, answers are sorted; what a set does not label is -1."""
     coded = codes.encode([{"y": "no", "x": "yes"}, {"z": "maybe", "x": "yes"}, {}])
-    assert coded.items == ("x", "y", "z")
+    assert coded.items == ("y", "x", "z")
     assert coded.answers == ("maybe", "no", "yes")
-    assert coded.codes.tolist() == [[2, 1, -1], [2, -1, 0], [-1, -1, -1]]
+    assert coded.codes.tolist() == [[1, 2, -1], [-1, 2, 0], [-1, -1, -1]]
     assert coded.codes.dtype == np.int8
 
 
@@ -151,3 +153,71 @@ def test_alpha_of_sets_is_the_same_however_it_is_counted(k: int, monkeypatch: py
     assert alpha_of_sets(sets) == plain
     assert plain is not None
     assert 0.1 < plain < 0.5
+
+
+@given(tables())
+def test_kappas_equal_the_plain_kappa(drawn: tuple[Table, int]) -> None:
+    """Every pair at once; None there is NaN here."""
+    table, k = drawn
+    counts = codes.all_pairs(table, k)
+    found = codes.kappas(counts)
+    names = [str(code) for code in range(k)]
+    for a, b in combinations(range(len(table)), 2):
+        plain = cohen_kappa(confusion_of_table(names, counts[a, b].tolist()))
+        assert np.isnan(found[a, b]) if plain is None else found[a, b] == pytest.approx(plain, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sets", "base"), [(1, 3), (2, 6), (7, 3), (10, 6), (12, 6), (30, 6), (9, 128), (64, 2)]
+)
+def test_every_two_sets_meet_in_a_block(sets: int, base: int) -> None:
+    """No pair of sets is left uncounted, and a block's histogram has at most 50,000 bins."""
+    groups, blocks = codes._cover(sets, base)
+    assert [one for group in groups for one in group] == list(range(sets))
+    met: set[tuple[int, int]] = set()
+    for block in blocks:
+        together = [one for at in block for one in groups[at]]
+        assert base ** len(together) <= 50_000
+        met.update(combinations(together, 2))
+    assert met == set(combinations(range(sets), 2))
+
+
+def test_ten_sets_of_five_answers_take_four_passes() -> None:
+    """Five groups of two sets meet in four blocks of three groups: the fewest there are."""
+    assert len(codes._cover(10, 6)[1]) == 4
+
+
+@pytest.mark.parametrize("k", [3, 40])
+def test_patterns_of_codes_equal_the_plain_ones(k: int) -> None:
+    """With 3 answers their counts fit one number, with 40 they do not: the same patterns and counts."""
+    table = made_up(5, 500, k)
+    coded = codes.Codes(tuple(map(str, range(500))), tuple(f"{code:03}" for code in range(k)), table)
+    plain = rating_patterns([f"{code:03}" for code in column if code >= 0] for column in table.T.tolist())
+    assert codes.patterns_of(coded) == plain
+    assert sum(plain.values()) == int(((table >= 0).sum(0) >= 2).sum())
+
+
+@pytest.mark.parametrize("order", ["the same", "another"])
+def test_large_sets_compare_as_small_ones(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coded or looked up one by one: the same figures, tables, disagreements and settled items."""
+    draw = np.random.default_rng(3)
+    sets = [
+        {
+            str(item): str(draw.integers(0, 4) if draw.random() < 0.4 else item % 4)
+            for item in (range(300) if order == "the same" else draw.permutation(300)[:250].tolist())
+        }
+        for _ in range(4)
+    ]
+    place = {str(code): float(code) for code in range(4)}
+
+    def settled(one: int, other: int) -> set[str]:
+        return {str(item) for item in range(0, 300, 7)} if (one, other) == (0, 2) else set()
+
+    plain = compare_all(sets, settled=settled, points=place)
+    patterns = patterns_of_sets(sets)
+    monkeypatch.setattr(agreement, "LARGE", 0)
+    assert compare_all(sets, settled=settled, points=place) == plain
+    assert patterns_of_sets(sets) == patterns
+    assert plain[1].settled > 0
+    assert plain[0].settled == 0
+    assert plain[0].kappa_quadratic is not None

@@ -1,11 +1,11 @@
-"""Wilson's interval equals published values and scipy."""
+"""Wilson's and Newcombe's intervals equal published values and scipy."""
 
 from __future__ import annotations
 
 import pytest
 from scipy.stats import binomtest
 
-from evh.measure.intervals import Interval, wilson
+from evh.measure.intervals import Interval, difference, wilson
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,26 @@ def test_wilson_refuses_what_is_no_share(successes: int, n: int, confidence: flo
     """More successes than tries, negative counts and a confidence of 0 or 1 are errors of the caller."""
     with pytest.raises(ValueError, match=r"needs|lies"):
         wilson(successes, n, confidence)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "limits"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((10, 10), (0, 20), (0.6791, 1.0)),
+    ],
+)
+def test_the_difference_of_shares_has_the_published_limits(
+    one: tuple[int, int], other: tuple[int, int], limits: tuple[float, float]
+) -> None:
+    """Newcombe (1998, independent proportions), table II, method 10, to 4 digits."""
+    interval = difference(*one, *other)
+    assert interval is not None
+    assert (round(interval.low, 4), round(interval.high, 4)) == limits
+
+
+def test_a_difference_needs_both_shares() -> None:
+    """With no item on one side there is nothing to compare."""
+    assert difference(1, 2, 0, 0) is None
+    assert difference(0, 0, 1, 2) is None

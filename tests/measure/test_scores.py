@@ -14,6 +14,7 @@ from evh.measure.scores import (
     closest_f1,
     distinct_answers,
     exact,
+    floor_rate,
     majority_rate,
     text_f1,
 )
@@ -180,6 +181,14 @@ def test_majority_rate_is_what_the_best_constant_arm_scores() -> None:
     """40 none, 35 none or poc, 25 active: always saying none is right 75 times of 100."""
     labels = ["none"] * 40 + [NONE_OR_POC] * 35 + ["active"] * 25
     assert majority_rate(labels) == Majority(("none",), 75, 100, 0.75)
+
+
+def test_texts_have_no_floor() -> None:
+    """Two kinds have one; free texts, each given once, and seventeen kinds have none."""
+    assert floor_rate(["a", "b", "a"]) == Majority(("a",), 2, 3, 2 / 3)
+    assert floor_rate(["one text", "another text"]) is None
+    assert floor_rate([f"k{n % 16}" for n in range(32)]) is not None
+    assert floor_rate([f"k{n % 17}" for n in range(34)]) is None
 
 
 def test_majority_rate_names_all_that_tie() -> None:

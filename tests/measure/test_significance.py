@@ -1,4 +1,4 @@
-"""McNemar, corrections and power, beside statsmodels and scipy."""
+"""McNemar and corrections, beside statsmodels and scipy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from evh.measure.significance import bonferroni, holm, mcnemar, smallest_difference
+from evh.measure.significance import bonferroni, holm, mcnemar
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,3 @@ def test_bonferroni() -> None:
     assert bonferroni(0.01, 4) == 0.04
     assert bonferroni(0.4, 3) == 1.0
     assert bonferroni(0.02, 0) == 0.02
-
-
-def test_the_smallest_difference_is_found_in_four_of_five_studies() -> None:
-    """With a true difference of that size, the paired t test finds it in about 80 % of 2,000 studies."""
-    n, variance = 50, 4.0
-    least = smallest_difference(variance, n)
-    assert least is not None
-    assert least == pytest.approx(0.7924, abs=1e-4)  # (1.959964 + 0.841621) × √(4 / 50)
-    draw = np.random.default_rng(2)
-    studies = draw.normal(least, variance**0.5, (2_000, n))
-    t = studies.mean(1) / (studies.std(1, ddof=1) / n**0.5)
-    found = (np.abs(t) > 1.96).mean()
-    assert 0.77 <= found <= 0.83
-
-
-def test_nothing_to_see_without_variance_or_items() -> None:
-    """One item or no spread says nothing about power."""
-    assert smallest_difference(0.0, 50) is None
-    assert smallest_difference(1.0, 1) is None

@@ -61,7 +61,7 @@ def test_one_arm_leads_nobody() -> None:
 
 
 @pytest.mark.parametrize("arms", [3, 10])
-@pytest.mark.parametrize("kind", ["binary", "continuous"])
+@pytest.mark.parametrize("kind", ["binary", "continuous", "ties"])
 def test_chance_alone_makes_a_sole_leader_in_at_most_alpha(arms: int, kind: str) -> None:
     """With no true difference "leader alone" comes in at most 5 % of 300 fields, and their noise."""
     assert share_of_sole_leaders(arms, kind, fields=300) <= 0.05 + 3 * (0.05 * 0.95 / 300) ** 0.5
@@ -75,6 +75,8 @@ def share_of_sole_leaders(arms: int, kind: str, *, fields: int, items: int = 60,
         hard = draw.random((items, 1))
         if kind == "binary":
             scores = (draw.random((items, arms)) < hard).astype(float)
+        elif kind == "ties":  # most items are alike for all arms, so that many tie at the top
+            scores = np.where(draw.random((items, 1)) < 0.9, 1.0, (draw.random((items, arms)) < 0.5) / 2)
         else:
             scores = (hard + draw.normal(0, 0.3, (items, arms))).round(3)
         found = sign_flip_tests(scores, flips=flips, seed=field)

@@ -49,6 +49,40 @@ def test_the_data_folder_can_lie_elsewhere(tmp_path: Path) -> None:
     assert "EVAL_DATA_DIR" in found.notes[0]
 
 
+def test_what_points_away_is_told_in_one_line(tmp_path: Path) -> None:
+    """Every variable that leads out of the project one stands in, and none that leads into it."""
+    a, b = (lay(tmp_path / name) for name in "ab")
+    away = "note: EVAL_HOME points to {0}, EVAL_DATA_DIR to {0}/data and EVAL_RUNS_DIR to {0}/runs, "
+    away += "away from {1}"
+    environ = {"EVAL_HOME": str(b), "EVAL_DATA_DIR": f"{b}/data", "EVAL_RUNS_DIR": f"{b}/runs"}
+    assert Project.find(a / "data", environ=environ).notes == (away.format(b, "the folder you are in"),)
+    assert Project.find(b, environ=environ).notes == ()
+    (b / "deep").mkdir()
+    assert Project.find(b / "deep", environ=environ).notes == ()
+    goals = {"EVAL_GOALS_DIR": f"{tmp_path}/goals"}
+    assert Project.find(a, environ=goals).notes == (
+        f"note: EVAL_GOALS_DIR points to {tmp_path}/goals, away from the folder you are in",
+    )
+
+
+def test_the_project_that_was_named_may_lie_anywhere_but_its_parts_are_told(tmp_path: Path) -> None:
+    """With -C the folder one stands in does not matter; a data folder out of the named project does."""
+    a, b = (lay(tmp_path / name) for name in "ab")
+    assert Project.find(a, home=b, environ={"EVAL_HOME": str(a), "EVAL_RUNS_DIR": f"{b}/runs"}).notes == ()
+    found = Project.find(a, home=b, environ={"EVAL_DATA_DIR": f"{a}/data"})
+    assert found.notes == (f"note: EVAL_DATA_DIR points to {a}/data, away from {b}",)
+
+
+def test_a_nested_project_is_another_one(tmp_path: Path) -> None:
+    """EVAL_HOME at a project within this one, or around it, points away; a link to this one does not."""
+    outer = lay(tmp_path / "outer")
+    inner = lay(outer / "inner")
+    assert len(Project.find(outer, environ={"EVAL_HOME": str(inner)}).notes) == 1
+    assert len(Project.find(inner, environ={"EVAL_HOME": str(outer)}).notes) == 1
+    (tmp_path / "link").symlink_to(outer)
+    assert Project.find(outer, environ={"EVAL_HOME": str(tmp_path / "link")}).notes == ()
+
+
 def test_no_project_is_refused_with_how_to_make_one(tmp_path: Path) -> None:
     """Here, above, and where -C points."""
     for home in (None, tmp_path):

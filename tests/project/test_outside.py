@@ -18,7 +18,7 @@ RUN = Run("arm_1", "arm", "d")
 
 
 def _keep(built: Builder) -> None:
-    runs.keep_output(built.project, RUN, "one", b"x")
+    runs.finish(built.project, RUN, [Prediction("one", output="x")], {"one": "one"})
 
 
 WRITES: list[tuple[str, Callable[[Builder], object]]] = [
@@ -35,9 +35,9 @@ WRITES: list[tuple[str, Callable[[Builder], object]]] = [
     ("data/runs", lambda built: built.run("arm", "d", {"one": "yes"})),
     ("data/runs", lambda built: runs.new_run_id(built.project, "arm")),
     ("data/runs", lambda built: runs.begin(built.project, RUN, {})),
-    ("data/runs", lambda built: runs.finish(built.project, RUN, [])),
+    ("data/runs", lambda built: runs.finish(built.project, RUN, [], {})),
     ("data/runs/arm_1/outputs", _keep),
-    ("data/runs/arm_1/predictions.jsonl", lambda built: runs.keep_rows(built.project, RUN, [])),
+    ("data/runs/arm_1/predictions.jsonl", lambda built: runs.open_rows(built.project, RUN)),
     ("data/picks.jsonl", lambda built: built.pick("d", "one")),
     ("data/picks.jsonl", lambda built: picks.update(built.project, lambda _: [])),
     ("data/.locks", lambda built: built.pick("d", "one")),
@@ -130,6 +130,6 @@ def test_a_project_reached_by_links_is_written_as_ever(tmp_path: Path) -> None:
         ["gold/r"],
     )
     assert configs.exists(project, "arm")
-    runs.keep_output(project, run, "two", b"kept")
+    runs.finish(project, run, [Prediction("two", output="kept")], {"two": "two"})
     assert (tmp_path / "far" / run.run_id / "outputs" / "two.txt").read_bytes() == b"kept"
     assert runs.output(project, run, Prediction("two")) == "kept"

@@ -161,8 +161,7 @@ def test_items_that_differ_by_case_alone_keep_their_outputs(project: Project, tm
     run = Run("c_1", "c", "d")
     stems = item_stems(["a", "A"])
     assert stems["a"].lower() != stems["A"].lower()
-    for item_id, stem in stems.items():
-        runs.keep_output(project, run, stem, item_id.encode())
+    runs.finish(project, run, [Prediction(item_id, output=item_id) for item_id in stems], stems)
     assert [runs.kept_output(project, run, item_id) for item_id in ("a", "A")] == [b"a", b"A"]
 
 

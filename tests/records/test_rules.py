@@ -173,3 +173,13 @@ def test_whatever_a_file_holds_is_read_or_refused(value: Any) -> None:
     raw = {"version": 1, "kind": "labels", "rules": [{"name": "a", "when": value, "label": value}]}
     with contextlib.suppress(Refusal):
         record.parse(raw, "r.yaml")
+
+
+def test_a_recorded_output_of_white_space_is_no_answer() -> None:
+    """``$output`` then gives nothing, as it does where nothing was recorded; nor is a blank text a label."""
+    rules = made({"when": {}, "label": "$output"})
+    for output in (None, "", " \n"):
+        assert [match.answers for match in record.apply(rules, Facts(output=output))] == [()]
+    with pytest.raises(Refusal) as refused:
+        made({"when": {}, "label": " "})
+    assert "not a text" in refused.value.why[0]

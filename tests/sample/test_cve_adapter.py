@@ -189,12 +189,7 @@ def test_the_recorded_output_keeps_its_spelling_and_decide_levels_it(cve: Any) -
 
 def test_who_decided_is_recorded(cve: Any) -> None:
     """The coordinator is the model; a rejected record names nobody."""
-    assert cve.production_ran(record()) == {
-        "model": "CISA Coordinator",
-        "prompt_version": None,
-        "prompt_sha256": None,
-        "settings": {},
-    }
+    assert cve.production_ran(record()) is None
     assert cve.production_ran(record(decided_by=None)) is None
 
 

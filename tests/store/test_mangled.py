@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evh.store.mangled import formatted_number, likely
+from evh.store.mangled import alike, formatted_number, likely
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,12 @@ from evh.store.mangled import formatted_number, likely
         ("WAHR", "true"),
         ("Active ", "active"),
         ("12.5", "12,50"),
+        ("0.5", "50%"),
+        ("50", "$50"),
+        ("50", "50 €"),
+        ("01:30:00", "1:30"),
+        ("01:30:15", "1:30:15"),
+        ("two lines", "two\nlines"),
     ],
 )
 def test_a_mangled_cell_leads_back_to_what_it_was(cell: str, was: str) -> None:
@@ -53,3 +59,21 @@ def test_the_form_of_long_numbers_is_known() -> None:
     assert formatted_number("1.23457E+15")
     assert formatted_number("1E+05")
     assert not any(map(formatted_number, ["1e5", "12345", "1.5", "E+15", "yes"]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "other", "is_alike"),
+    [
+        ("1", "01", True),
+        ("1.0", "1", True),
+        ("0.5", "0,50", True),
+        ("true", "TRUE", True),
+        ("1", "2", False),
+        ("yes", "YES", False),
+        ("1-2", "2-1", False),
+        ("a1", "a01", False),
+    ],
+)
+def test_what_a_spreadsheet_shows_alike(cell: str, other: str, is_alike: bool) -> None:
+    """One number in two spellings, a truth value in two cases; a cell is never like itself."""
+    assert alike(cell, [cell, other]) == ([other] if is_alike else [])

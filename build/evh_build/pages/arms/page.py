@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh_build import urls
+from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
+from evh_build.pairs import baseline_arms
 from evh_build.source import command
 from evh_build.standings import Group, groups
 
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArmView:
-    """An arm: a config, or what runs say of one that is not here. A recorded arm has no model and no cost."""
+    """An arm: a config, or what runs say of one that is not here. A recorded arm has no model and no cost.
+
+    ``baseline`` are the datasets on which one of its runs was promoted as the baseline, ``model_record`` the
+    record that tells which model and build it asks.
+    """
 
     config_id: str
     path: str | None
@@ -31,6 +36,8 @@ class ArmView:
     datasets: tuple[Link, ...]
     n_runs: int
     here: bool
+    baseline: tuple[Link, ...]
+    model_record: Link | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +55,17 @@ class Context(Frame):
     Attributes:
         arms: an arm a row, recorded ones first, then by name.
         standings: each dataset's arms, by what they were scored against.
+        models: the page of the model records; None where there is none.
     """
 
     arms: tuple[ArmView, ...]
     standings: tuple[DatasetGroups, ...]
+    models: str | None
 
 
 def make(source: Source) -> Iterator[Leaf]:
     """Give the one page."""
+    name = known.a_dataset(source)
     yield Leaf(
         urls.ARMS,
         Context(
@@ -63,10 +73,11 @@ def make(source: Source) -> Iterator[Leaf]:
             section="arms",
             crumbs=(Crumb("Home", urls.HOME),),
             commands=(
-                command("run an arm", "run", "--config", "ARM", "--dataset-id", "D"),
+                command("run an arm", "run", "--config", known.an_arm(source), "--dataset-id", name),
                 command(
                     "make production an arm",
-                    "arm-from-capture", "--dataset-id", "D", "--capture", "C", "--as", "production",
+                    "arm-from-capture", "--dataset-id", name, "--capture", known.its_capture(source, name),
+                    "--as", "NAME",
                 ),
             ),
             arms=tuple(view(source, name) for name in names(source)),
@@ -75,6 +86,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 for name in source.gathered.datasets
                 if (found := groups(source, name))
             ),
+            models=urls.MODELS if source.gathered.deciding.models.lines else None,
         ),
     )  # fmt: skip
 
@@ -94,6 +106,7 @@ def view(source: Source, name: str) -> ArmView:
     params = dict(config.params if config else runs[-1].params)
     capture = params.get("capture")
     recorded = _recorded(source, name)
+    record = config.model_record if config else None
     return ArmView(
         config_id=name,
         path=source.urls.arm(name),
@@ -107,6 +120,10 @@ def view(source: Source, name: str) -> ArmView:
         ),
         n_runs=len(runs),
         here=config is not None,
+        baseline=tuple(
+            Link(one, source.urls.dataset(one)) for one in held.datasets if name in baseline_arms(source, one)
+        ),
+        model_record=Link(record, source.urls.model(record)) if record else None,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evh_build import urls
-from evh_build.page import Crumb, Frame, Leaf, Page
+from evh_build.page import Command, Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import CaptureView, Link, view
 from evh_build.source import command, flat
 
@@ -44,29 +44,38 @@ def make(source: Source) -> Iterator[Leaf]:
         if path is None:
             continue
         parts = [part.capture_id for part in held.values() if part.parent == name]
+        seen = view(source, one)
         yield Leaf(
             path,
             Context(
                 title=name,
                 section="captures",
                 crumbs=(Crumb("Home", urls.HOME), Crumb("Captures", urls.CAPTURES)),
-                commands=(
-                    command(
-                        "make a dataset of it",
-                        "dataset-from-capture", "--capture", name, "--dataset-id", "D",
-                    ),
-                    command(
-                        "make production an arm",
-                        "arm-from-capture", "--dataset-id", "D", "--capture", name, "--as", "production",
-                    ),
-                ),
-                view=view(source, one),
+                commands=_commands(name, seen),
+                view=seen,
                 facts=_facts(one),
                 n_no_item=one.n_no_item,
                 n_no_time=one.n_no_time,
                 parts=tuple(Link(part, source.urls.capture(part)) for part in parts),
             ),
-        )  # fmt: skip
+        )
+
+
+def _commands(name: str, seen: CaptureView) -> tuple[Command, ...]:
+    """Return what makes more of a capture: first a dataset, then labels over it and production's arm."""
+    if not seen.datasets:
+        return (
+            command(
+                "make a dataset of it", "dataset-from-capture", "--capture", name, "--dataset-id", "NAME"
+            ),
+        )
+    on = ("--dataset-id", seen.datasets[0].name, "--capture", name)
+    rules = command(
+        "labels by rule from its outcomes", "label-from-capture", *on, "--map", "RULES", "--set", "NAME"
+    )
+    if seen.arms:
+        return (command("what is in it", "captures"), rules)
+    return (command("make production an arm", "arm-from-capture", *on, "--as", "production"), rules)
 
 
 def _facts(one: Capture) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh_build import urls
+from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.source import command
 
@@ -59,12 +59,16 @@ def make(source: Source) -> Iterator[Leaf]:
             section="captures",
             crumbs=(Crumb("Home", urls.HOME),),
             commands=(
-                command("bring production records in", "capture", "--as", "C", "--from-file", "FILE"),
-                command("split one by time", "split", "--capture", "C", "--at", "TIME", "--into", "A,B"),
+                command("bring production records in", "capture", "--as", "NAME", "--from-file", "FILE"),
+                command(
+                    "split one by time",
+                    "split", "--capture", known.a_capture(source, whole=True), "--at", "TIME",
+                    "--into", "A,B",
+                ),
             ),
             captures=tuple(view(source, one) for one in source.gathered.captures.values()),
         ),
-    )
+    )  # fmt: skip
 
 
 def view(source: Source, one: Capture) -> CaptureView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evh_build import urls
+from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.source import command
 
@@ -46,19 +46,16 @@ def make(source: Source) -> Iterator[Leaf]:
             commands=(
                 command(
                     "make one of production records",
-                    "dataset-from-capture",
-                    "--capture",
-                    "C",
-                    "--dataset-id",
-                    "D",
+                    "dataset-from-capture", "--capture", known.a_capture(source), "--dataset-id", "NAME",
                 ),
                 command(
-                    "make one from files", "dataset-create", "--dataset-id", "D", "--from-file", "items.jsonl"
+                    "make one from files",
+                    "dataset-create", "--dataset-id", "NAME", "--from-file", "items.jsonl",
                 ),
             ),
             rows=rows,
         ),
-    )
+    )  # fmt: skip
 
 
 PAGE = Page("datasets", Context, make, queries=("datasets",))

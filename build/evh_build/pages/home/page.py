@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts.runs import count_runs
 from evh.store.text import plural
-from evh_build import urls
+from evh_build import known, picked, urls
 from evh_build.findings import Finding, findings
 from evh_build.page import Command, Frame, Leaf, Page
+from evh_build.pages.goals.page import GoalLine, lines
+from evh_build.pages.judges.page import is_validated
 from evh_build.source import command
 from evh_build.standings import Group, groups
 
@@ -33,7 +35,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class DatasetCard:
-    """A dataset, what it says of production, and its arms against the set that draws the sheet's winner."""
+    """A dataset, what it says of production, and its arms against the set that draws the sheet's winner.
+
+    ``run`` is the command for its first run.
+    """
 
     dataset_id: str
     path: str | None
@@ -44,13 +49,15 @@ class DatasetCard:
     findings: tuple[Finding, ...]
     group: Group | None
     unlabelled: int
+    run: Command
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Something that waits for a person: what, and the command that goes on with it."""
+    """Something that waits for a person: what, the page that lists it, the command that goes on with it."""
 
     what: str
+    path: str | None
     command: Command
 
 
@@ -60,6 +67,7 @@ class Context(Frame):
 
     Attributes:
         counts: how many there are of each noun.
+        goals: what is to be decided, and where each decision stands.
         cards: the datasets, those that something is said of first, the newest first.
         waiting: what waits for a person.
         problems: records that could not be read.
@@ -67,6 +75,7 @@ class Context(Frame):
     """
 
     counts: tuple[Count, ...]
+    goals: tuple[GoalLine, ...]
     cards: tuple[DatasetCard, ...]
     waiting: tuple[Waiting, ...]
     problems: tuple[Problem, ...]
@@ -84,6 +93,7 @@ def make(source: Source) -> Iterator[Leaf]:
             section="home",
             commands=_commands(source),
             counts=_counts(source),
+            goals=lines(source),
             cards=cards,
             waiting=_waiting(source, cards),
             problems=source.gathered.problems,
@@ -111,12 +121,14 @@ def _card(source: Source, name: str) -> DatasetCard:
         findings=findings(source, name),
         group=found[0] if found and found[0].mark else None,
         unlabelled=sum(row.signals.unlabelled for row in sheet.rows) if sheet else 0,
+        run=command("", "run", "--config", known.an_arm(source), "--dataset-id", name),
     )
 
 
 def _counts(source: Source) -> tuple[Count, ...]:
     held = source.gathered
     arms = {run.config_id for run in held.runs.values()} | set(held.configs)
+    ran = count_runs(held.runs.values())
     counted = (
         ("dataset", len(held.datasets), urls.DATASETS),
         ("item", sum(len(one.items) for one in held.datasets.values()), urls.DATASETS),
@@ -124,27 +136,51 @@ def _counts(source: Source) -> tuple[Count, ...]:
         ("label set", len(held.label_sets), urls.LABELS),
         ("reference set", len(held.references), urls.REFERENCES),
         ("arm", len(arms), urls.ARMS),
-        ("run", len(held.runs), urls.RUNS),
+        ("run", ran.runs, urls.RUNS),
+        ("goal", len(held.deciding.goals), urls.GOALS),
+        ("judge", len(held.deciding.judges), urls.JUDGES),
     )
-    return tuple(Count(noun if n == 1 else f"{noun}s", n, path) for noun, n, path in counted)
+    some = [one for one in counted if one[1] or one[0] not in ("goal", "judge")]
+    scored = {"run": f", {ran.scored}"} if ran.scored else {}
+    return tuple(
+        Count((noun if n == 1 else f"{noun}s") + scored.get(noun, ""), n, path) for noun, n, path in some
+    )
 
 
 def _waiting(source: Source, cards: tuple[DatasetCard, ...]) -> tuple[Waiting, ...]:
     made = []
-    targets = Counter(target for pick in source.gathered.waiting for target in pick.targets or ("",))
-    for target, n in sorted(targets.items()):
-        words = ("picks", "--for", target) if target else ("picks",)
-        what = f"{plural(n, 'pick')} for {target}" if target else f"{plural(n, 'pick')} without a target"
-        made.append(Waiting(what, command("list them", *words)))
+    for goal in lines(source):
+        if goal.promote is not None and goal.finalist is not None:
+            what = f"the goal {goal.goal_id} has no baseline; it suggests {goal.finalist.name}"
+            made.append(Waiting(what, goal.path, goal.promote))
+        if goal.deploy is not None:
+            what = f"production does not run what was promoted for {goal.goal_id}"
+            made.append(Waiting(what, goal.path, goal.deploy))
+    for name, judge in source.gathered.deciding.judges.items():
+        runs = source.gathered.deciding.judged_runs(name)
+        if runs and not is_validated(source, name):
+            on = runs[-1].dataset_id
+            labels = f"{on}/{known.a_set(source, on)}"
+            measure = ("judge-validate", "--scorer", name, "--labels", labels)
+            what = f"the {judge.kind} judge {name} is unvalidated"
+            made.append(
+                Waiting(what, source.urls.judge(name), command("measure it against people", *measure))
+            )
+    for group in picked.groups(source):
+        words = ("picks", "--for", group.target) if group.target else ("picks",)
+        aim = f"for {group.target}" if group.target else "without a target"
+        what = f"{plural(len(group.picks), 'pick')} {aim}"
+        made.append(Waiting(what, urls.PICKS, command("list them", *words)))
     for card in cards:
         if card.unlabelled:
             sheet = command(
                 "write a sheet to fill", "label-sheet", "--dataset-id", card.dataset_id, "--out", "sheet.csv"
             )
-            made.append(Waiting(f"{plural(card.unlabelled, 'unlabelled item')} of {card.dataset_id}", sheet))
+            what = f"{plural(card.unlabelled, 'unlabelled item')} of {card.dataset_id}"
+            made.append(Waiting(what, card.sheet, sheet))
     if source.gathered.unfinished:
         n = len(source.gathered.unfinished)
-        made.append(Waiting(plural(n, "unfinished run"), command("list them", "runs")))
+        made.append(Waiting(plural(n, "unfinished run"), urls.RUNS, command("list them", "runs")))
     return tuple(made)
 
 
@@ -156,8 +192,10 @@ def _commands(source: Source) -> tuple[Command, ...]:
                 "make a dataset of them", "dataset-from-capture", "--capture", "NAME", "--dataset-id", "D"
             ),
         )
+    name = known.a_dataset(source)
     return (
         command("the same on the terminal", "overview"),
+        command("every item with every decision", "inspect", "--sheet", "--dataset-id", name),
         command("query the tables", "sql", "--tables"),
     )
 

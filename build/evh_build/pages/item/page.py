@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evh.records.answers import shown
-from evh_build import urls
+from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
 from evh_build.source import Mark, command, flat
@@ -114,8 +114,10 @@ class Context(Frame):
 
 
 def make(source: Source) -> Iterator[Leaf]:
-    """Give a page an item of each dataset."""
+    """Give a page an item of each dataset that is small enough; of others the sheet shows each in full."""
     for name, dataset in source.gathered.datasets.items():
+        if len(dataset.items) > source.gathered.project.settings.item_pages:
+            continue
         sheet = source.gathered.sheet(name)
         rows = {row.item_id: row for row in sheet.rows} if sheet else {}
         for at, item in enumerate(dataset.items):
@@ -134,6 +136,7 @@ def _context(source: Source, dataset: Dataset, at: int, sheet: Sheet | None, row
         for place in (at - 1, at + 1)
     ]
     heads = _heads(sheet)
+    target = known.a_target(source, name)
     return Context(
         title=item.item_id,
         section="datasets",
@@ -144,7 +147,10 @@ def _context(source: Source, dataset: Dataset, at: int, sheet: Sheet | None, row
         ),
         commands=(
             command("the same on the terminal", "inspect", "--dataset-id", name, "--item", item.item_id),
-            command("keep it for the next version", "pick", "--dataset-id", name, "--item", item.item_id),
+            command(
+                "keep it for the next version",
+                "pick", "--dataset-id", name, "--item", item.item_id, *(("--for", target) if target else ()),
+            ),
             command(
                 "label it", "label-sheet", "--dataset-id", name, "--item", item.item_id, "--out", "sheet.csv"
             ),
@@ -168,12 +174,12 @@ def _context(source: Source, dataset: Dataset, at: int, sheet: Sheet | None, row
         elsewhere=tuple(
             Link(
                 f"{twin['twin_dataset']}/{twin['twin_item']}",
-                source.urls.item(twin["twin_dataset"], twin["twin_item"]),
+                source.urls.full(twin["twin_dataset"], twin["twin_item"]),
             )
             for twin in source.rows_of("item", "twins", dataset_id=name, item_id=item.item_id)
         ),
         pick=row.picked if row else None,
-    )
+    )  # fmt: skip
 
 
 def _text(source: Source, dataset: Dataset, item: Item) -> tuple[str | None, int, bool]:
@@ -230,7 +236,7 @@ def _scores(
 
 
 def _labels(source: Source, name: str, item: Item, row: Row | None) -> tuple[LabelView, ...]:
-    wrong = set(row.signals.wrong) if row else set()
+    wrong = set(row.signals.wrong_by) if row else set()
     found: list[dict[str, Any]] = source.rows_of("item", "labels", dataset_id=name, item_id=item.item_id)
     return tuple(
         LabelView(

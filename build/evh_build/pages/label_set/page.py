@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evh_build import urls
+from evh_build import fragments, urls
 from evh_build.findings import Preceding, preceding
-from evh_build.markdown import render
+from evh_build.markdown import note, render
 from evh_build.page import Crumb, Frame, Leaf, Page
-from evh_build.pages.labels.page import SetView, view
+from evh_build.pages.labels.page import MARKDOWN, SetView, guideline_name, view
+from evh_build.set_agreement import SetAgreement, set_agreement
 from evh_build.source import command
 
 if TYPE_CHECKING:
@@ -25,14 +26,15 @@ MOST_ANSWERS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class LabelView:
-    """One label: the item and its page, the answer as shown, the note, the slice."""
+class RuleView:
+    """What a rule did: what it matched and labelled, and how often the outcome was not after the decision."""
 
-    item_id: str
-    path: str | None
-    answer: str
-    note: str | None
-    slice: str | None
+    name: str
+    because: str
+    n_matched: int
+    n_labelled: int
+    n_preceding: int
+    reads_output: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +47,17 @@ class Context(Frame):
         capture: the page of the capture that a rule set reads.
         run: the page of the run that a model set was taken from.
         labels_sha256: the digest of its labels.
+        agreement: how it agrees with the other sets of its task.
         rules: what each rule did.
         preceding: rules whose outcome was not after the decision, with counts.
         answers: each answer with how often it is given, the commonest first.
         n_answers: how many different answers there are.
-        labels: the labels, the first ones.
-        n_labels: how many there are.
+        rows: the labels, the first ones, as rows of the table.
+        n_shown: how many rows there are.
+        n_labels: how many labels there are.
         conflicts: sha256 of bytes that got different answers and stayed unlabelled, with those answers.
         guideline: the guideline, rendered; None where there is none.
-        guideline_name: its file's name.
+        guideline_name: its own name, or its rule file's.
         guideline_plain: the guideline as plain text, where it is not Markdown.
     """
 
@@ -62,11 +66,13 @@ class Context(Frame):
     capture: str | None
     run: str | None
     labels_sha256: str
-    rules: tuple[Mapping[str, Any], ...]
+    agreement: SetAgreement
+    rules: tuple[RuleView, ...]
     preceding: tuple[Preceding, ...]
     answers: tuple[tuple[str, int], ...]
     n_answers: int
-    labels: tuple[LabelView, ...]
+    rows: Markup
+    n_shown: int
     n_labels: int
     conflicts: tuple[tuple[str, str], ...]
     guideline: Markup | None
@@ -82,8 +88,8 @@ def make(source: Source) -> Iterator[Leaf]:
             continue
         rows = source.rows_of("label_set", "labels", label_set=ref)
         answers = source.rows_of("label_set", "answers", label_set=ref)
-        text, name = _guideline(source, one)
-        markdown = name.endswith((".md", ".markdown"))
+        text = _guideline(source, one)
+        markdown = str((one.guideline or {}).get("file")).endswith(MARKDOWN)
         yield Leaf(
             path,
             Context(
@@ -111,36 +117,49 @@ def make(source: Source) -> Iterator[Leaf]:
                 capture=source.urls.capture(str(one.source.get("capture") or "")),
                 run=source.urls.run(f"runs/{one.source.get('run_id')}"),
                 labels_sha256=one.labels_sha256,
-                rules=one.rules,
+                agreement=set_agreement(source, ref),
+                rules=tuple(_rule(rule) for rule in one.rules),
                 preceding=preceding(source, (ref,)),
                 answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
                 n_answers=len(answers),
-                labels=tuple(_label(source, one, row) for row in rows[:MOST_LABELS]),
+                rows=fragments.rows(
+                    _label(source, one, row, urls.root_of(path)) for row in rows[:MOST_LABELS]
+                ),
+                n_shown=min(len(rows), MOST_LABELS),
                 n_labels=len(rows),
                 conflicts=tuple(
                     (sha, ", ".join(map(str, given))) for sha, given in sorted(one.conflicts.items())
                 ),
                 guideline=render(text) if text is not None and markdown else None,
-                guideline_name=name,
+                guideline_name=guideline_name(source, one) or "",
                 guideline_plain=text if not markdown else None,
             ),
         )  # fmt: skip
 
 
-def _label(source: Source, one: LabelSet, row: dict[str, Any]) -> LabelView:
-    return LabelView(
-        item_id=row["item_id"],
-        path=source.urls.item(one.dataset_id, row["item_id"]),
-        answer=row["answer"] or "",
-        note=row["note"],
-        slice=row["slice"],
+def _label(source: Source, one: LabelSet, row: dict[str, Any], root: str) -> str:
+    path = source.urls.full(one.dataset_id, row["item_id"])
+    cells = (fragments.text(row["answer"]), note(row["note"]), fragments.text(row["slice"]))
+    return fragments.row(
+        fragments.link(row["item_id"], path, root),
+        (fragments.cell(cell, kind) for cell, kind in zip(cells, ("", "written", ""), strict=True)),
     )
 
 
-def _guideline(source: Source, one: LabelSet) -> tuple[str | None, str]:
+def _rule(rule: Mapping[str, Any]) -> RuleView:
+    return RuleView(
+        name=str(rule.get("name") or "a rule"),
+        because=str(rule.get("because") or ""),
+        n_matched=int(rule.get("n_matched") or 0),
+        n_labelled=int(rule.get("n_labelled") or 0),
+        n_preceding=int(rule.get("n_preceding") or 0),
+        reads_output=bool(rule.get("reads_output")),
+    )
+
+
+def _guideline(source: Source, one: LabelSet) -> str | None:
     data = source.gathered.guideline(one)
-    name = str((one.guideline or {}).get("file") or "").lstrip("~")
-    return (None if data is None else data.decode("utf-8", "replace")[: source.max_item_text], name)
+    return None if data is None else data.decode("utf-8", "replace")[: source.max_item_text]
 
 
 PAGE = Page("label_set", Context, make, queries=("labels", "answers"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh_build import urls
+from evh_build import known, urls
+from evh_build.markdown import document
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.source import command
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from evh.records.labelset import LabelSet
     from evh_build.source import Mark, Source
+
+
+MARKDOWN = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Context(Frame):
 
 def make(source: Source) -> Iterator[Leaf]:
     """Give the one page."""
+    name = known.a_dataset(source)
     yield Leaf(
         urls.LABELS,
         Context(
@@ -53,29 +58,27 @@ def make(source: Source) -> Iterator[Leaf]:
             crumbs=(Crumb("Home", urls.HOME),),
             commands=(
                 command(
-                    "a sheet for a person to fill", "label-sheet", "--dataset-id", "D", "--out", "sheet.csv"
+                    "labels by rule from recorded outcomes",
+                    "label-from-capture", "--dataset-id", name, "--capture",
+                    known.its_capture(source, name), "--map", "rules.yaml", "--set", "NAME",
+                ),
+                command("how they agree", "labels", "--dataset-id", name),
+                command(
+                    "a sheet for a person to fill", "label-sheet", "--dataset-id", name, "--out", "sheet.csv"
                 ),
                 command(
                     "read it back",
-                    "label-import",
-                    "sheet.csv",
-                    "--dataset-id",
-                    "D",
-                    "--set",
-                    "S",
-                    "--by",
-                    "NAME",
+                    "label-import", "sheet.csv", "--dataset-id", name, "--set", "NAME", "--by", "WHO",
                 ),
             ),
             sets=tuple(view(source, one) for one in source.gathered.label_sets.values()),
         ),
-    )
+    )  # fmt: skip
 
 
 def view(source: Source, one: LabelSet) -> SetView:
     """Return a set as lists show it."""
     dataset = source.gathered.datasets.get(one.dataset_id)
-    guideline = one.guideline or {}
     return SetView(
         mark=source.mark_of_ref(f"labels/{one.ref}"),
         dataset_id=one.dataset_id,
@@ -84,7 +87,7 @@ def view(source: Source, one: LabelSet) -> SetView:
         created_at=one.created_at,
         n_items=one.n_items,
         of=len(dataset.items) if dataset else None,
-        guideline=str(guideline["file"]) if guideline.get("file") else None,
+        guideline=guideline_name(source, one),
         conflicts=len(one.conflicts),
         promoted=tuple(
             source.mark_of_ref(ref)
@@ -92,6 +95,19 @@ def view(source: Source, one: LabelSet) -> SetView:
             if one.ref in reference.label_refs
         ),
     )
+
+
+def guideline_name(source: Source, one: LabelSet) -> str | None:
+    """Return what a set's guideline is called: the rule file's name, its first heading, else its file's."""
+    held = one.guideline or {}
+    if not held.get("file"):
+        return None
+    rules = one.source.get("rules_file")
+    if rules and held.get("sha256") == one.source.get("rules_sha256"):
+        return str(rules).rsplit("/", 1)[-1]
+    name = str(held["file"]).lstrip("~")
+    text = source.gathered.guideline(one) if name.endswith(MARKDOWN) else None
+    return (document(text.decode("utf-8", "replace")).title if text else "") or name
 
 
 PAGE = Page("labels", Context, make)

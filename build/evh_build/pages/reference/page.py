@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh_build import urls
+from evh_build import fragments, urls
 from evh_build.findings import Preceding, preceding
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.pages.references.page import ReferenceView, view
@@ -14,19 +14,12 @@ from evh_build.source import command
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from markupsafe import Markup
+
     from evh_build.source import Source
 
 MOST_LABELS = 1_000
 MOST_ANSWERS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class TextView:
-    """One reference text: the item and its page, and the answer as shown."""
-
-    item_id: str
-    path: str | None
-    answer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +32,8 @@ class Context(Frame):
         preceding: rules of its label sets whose outcome was not after the decision, with counts.
         answers: each answer with how often it is given, the commonest first.
         n_answers: how many different answers there are.
-        texts: its texts, the first ones.
+        rows: its texts, the first ones, as rows of the table.
+        n_shown: how many rows there are.
         n_texts: how many there are.
     """
 
@@ -48,7 +42,8 @@ class Context(Frame):
     preceding: tuple[Preceding, ...]
     answers: tuple[tuple[str, int], ...]
     n_answers: int
-    texts: tuple[TextView, ...]
+    rows: Markup
+    n_shown: int
     n_texts: int
 
 
@@ -70,20 +65,11 @@ def make(source: Source) -> Iterator[Leaf]:
                 commands=(
                     command(
                         "score every arm against it",
-                        "rescore",
-                        "--dataset-id",
-                        one.dataset_id,
-                        "--reference",
-                        ref,
+                        "rescore", "--dataset-id", one.dataset_id, "--reference", ref,
                     ),
                     command(
                         "the sheet by it",
-                        "inspect",
-                        "--sheet",
-                        "--dataset-id",
-                        one.dataset_id,
-                        "--against",
-                        ref,
+                        "inspect", "--sheet", "--dataset-id", one.dataset_id, "--against", ref,
                     ),
                 ),
                 view=view(source, one),
@@ -93,15 +79,21 @@ def make(source: Source) -> Iterator[Leaf]:
                 preceding=preceding(source, one.label_refs),
                 answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
                 n_answers=len(answers),
-                texts=tuple(
-                    TextView(
-                        row["item_id"], source.urls.item(one.dataset_id, row["item_id"]), row["answer"] or ""
+                rows=fragments.rows(
+                    fragments.row(
+                        fragments.link(
+                            row["item_id"],
+                            source.urls.full(one.dataset_id, row["item_id"]),
+                            urls.root_of(path),
+                        ),
+                        (fragments.cell(fragments.text(row["answer"])),),
                     )
                     for row in rows[:MOST_LABELS]
                 ),
+                n_shown=min(len(rows), MOST_LABELS),
                 n_texts=len(rows),
             ),
-        )
+        )  # fmt: skip
 
 
 PAGE = Page("reference", Context, make, queries=("texts", "answers"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh_build import urls
+from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.source import command
 
@@ -45,6 +45,7 @@ class Context(Frame):
 
 def make(source: Source) -> Iterator[Leaf]:
     """Give the one page."""
+    name = known.a_dataset(source)
     yield Leaf(
         urls.REFERENCES,
         Context(
@@ -54,7 +55,7 @@ def make(source: Source) -> Iterator[Leaf]:
             commands=(
                 command(
                     "promote labels",
-                    "reference-promote", "--dataset-id", "D", "--labels", "SET",
+                    "reference-promote", "--dataset-id", name, "--labels", known.a_set(source, name),
                     "--tier", "silver", "--reason", "WHY",
                 ),
                 command("list them", "references"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.project.arms import scored_against
-from evh_build import urls
+from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
 from evh_build.source import command
@@ -23,6 +23,7 @@ class RunView:
     """A run in the list: its arm, its dataset, what it was scored against, its primary figure.
 
     ``own``: scored on labels made from its own outputs. ``fitted``: its arm was fitted on some of the items.
+    ``judge`` gave the scores of a judged run; their name says where it is unvalidated.
     """
 
     key: str
@@ -40,6 +41,7 @@ class RunView:
     derived: str | None
     own: bool
     fitted: bool
+    judge: Link | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,8 @@ class Context(Frame):
 def make(source: Source) -> Iterator[Leaf]:
     """Give the one page."""
     project = source.gathered.project
+    name = known.a_dataset(source)
+    labels = f"{name}/{known.a_set(source, name)}"
     yield Leaf(
         urls.RUNS,
         Context(
@@ -65,8 +69,9 @@ def make(source: Source) -> Iterator[Leaf]:
             section="runs",
             crumbs=(Crumb("Home", urls.HOME),),
             commands=(
+                command("run an arm", "run", "--config", known.an_arm(source), "--dataset-id", name),
                 command("list them", "runs"),
-                command("score stored outputs again", "rescore", "--dataset-id", "D", "--labels", "D/SET"),
+                command("score stored outputs again", "rescore", "--dataset-id", name, "--labels", labels),
             ),
             runs=tuple(run_view(source, run) for run in reversed(source.gathered.runs.values())),
             unfinished=tuple(project.show(path) for path in source.gathered.unfinished),
@@ -79,6 +84,7 @@ def run_view(source: Source, run: Run) -> RunView:
     against = scored_against(run)
     provenance = source.gathered.sources.provenance
     metric = run.shown_metric
+    scorer = str((run.judged or {}).get("scorer") or "")
     return RunView(
         key=run.key,
         run_id=run.run_id,
@@ -87,7 +93,7 @@ def run_view(source: Source, run: Run) -> RunView:
         dataset=Link(run.dataset_id, source.urls.dataset(run.dataset_id)),
         created_at=run.created_at,
         against=source.mark_of_ref(against) if against else None,
-        metric=metric,
+        metric=source.gathered.deciding.validity.metric(run, metric) if metric else None,
         value=run.scores.get(metric) if metric else None,
         n_items=run.n_items,
         n_errors=run.n_errors,
@@ -95,6 +101,7 @@ def run_view(source: Source, run: Run) -> RunView:
         derived=str((run.derived or {}).get("kind") or "") or None,
         own=provenance.own_labels(run),
         fitted=provenance.fitted_here(run),
+        judge=Link(scorer, source.urls.judge(scorer)) if scorer else None,
     )
 
 

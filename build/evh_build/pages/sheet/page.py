@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from evh.records.answers import shown
-from evh_build import urls
-from evh_build.page import Crumb, Frame, Leaf, Page
+from markupsafe import Markup
+
+from evh.acts import sheet_csv
+from evh.measure import signals
+from evh.store.hashing import sha256
+from evh_build import sheet_data, sheet_rows, urls
+from evh_build.forest import p_text
+from evh_build.page import Crumb, File, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
+from evh_build.sheet_columns import (
+    MOST_FIELDS,
+    SIGNALS,
+    Column,
+    columns,
+    figures_of,
+    kinds_of,
+    places_of,
+    rights_of,
+    short_ref,
+)
+from evh_build.sheet_full import FullRows
 from evh_build.source import SHEET_ROWS, Mark, command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evh.acts.sheet_model import ArmColumn, Row, Sheet
-    from evh.measure.signals import Signals
+    from evh.acts.sheet_model import ArmColumn, Sheet
     from evh_build.source import Source
 
-MOST_FIELDS = 12
-CUT = 120
-SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")
+CSV = "sheet.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,7 @@ class ArmHead:
     """An arm's column.
 
     ``judged`` tells whether its cells say right or wrong by the winner's set; its flags say why it cannot.
+    A ``floor`` shows what is easy, and never wins.
     """
 
     arm: Link
@@ -36,6 +51,7 @@ class ArmHead:
     judged: bool
     own: bool
     fitted: bool
+    floor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,44 +65,11 @@ class LabelHead:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmCell:
-    """An arm's decision on one item; ``right`` None where it was not scored by the winner's metric."""
-
-    text: str | None
-    error: str | None
-    right: bool | None
-    score: float | None
-    won: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LabelCell:
-    """What one set says of the item, and whether the first arm is wrong by it."""
-
-    text: str | None
-    against: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SheetRow:
-    """One item's row."""
-
-    position: int
-    item_id: str
-    path: str | None
-    preview: str
-    fields: tuple[str | None, ...]
-    cells: tuple[ArmCell, ...]
-    labels: tuple[LabelCell, ...]
-    winners: str
-    signals: Signals
-    kinds: tuple[str, ...]
-    picked: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Foot:
-    """An arm's footer: the mean of the winner's metric, over how many, failures, its share of the wins."""
+    """An arm's footer: the mean of the winner's metric, over how many, failures, its share of the wins.
+
+    ``verdict`` is what the paired tests say of it, ``p`` theirs against the leader, after the correction.
+    """
 
     value: float | None
     n: int
@@ -94,6 +77,8 @@ class Foot:
     errors: int
     win_rate: float | None
     figures: tuple[tuple[str, float], ...]
+    verdict: str | None
+    p: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +94,15 @@ class Context(Frame):
         arms: a column an arm; the first stands for production.
         labels: a column a label or reference set.
         fields: the names of the fields shown, the first ones.
-        rows: the rows, those with most signals first.
+        rows: the first rows as HTML, those with most signals first.
         foot: a footer cell an arm.
         notes: sentences that a reader must see.
         counts: how many of all rows carry each signal.
         new_vs: the dataset that *new* compares with.
-        left: how many rows are not shown.
+        left: how many rows are not HTML; with scripts on they are in the table all the same.
+        data: the columns for the scripts, inert JSON; None where they are in a file or there is no row.
+        script: the file that holds the columns of a large sheet; None where they are in the page.
+        csv: the sheet as the terminal writes it, a file beside the page.
     """
 
     dataset: Link
@@ -125,30 +113,116 @@ class Context(Frame):
     arms: tuple[ArmHead, ...]
     labels: tuple[LabelHead, ...]
     fields: tuple[str, ...]
-    rows: tuple[SheetRow, ...]
+    rows: Markup
     foot: tuple[Foot, ...]
     notes: tuple[str, ...]
     counts: tuple[tuple[str, int], ...]
     new_vs: Link | None
     left: int
+    data: Markup | None
+    script: str | None
+    csv: str | None
 
 
-def make(source: Source) -> Iterator[Leaf]:
-    """Give a page a dataset; one whose sheet cannot be made says so in a note."""
+def make(source: Source) -> Iterator[Leaf | File]:
+    """Give a dataset a page and the files beside it; one whose sheet cannot be made says so in a note."""
     for name, dataset in source.gathered.datasets.items():
         path = source.urls.sheet(name)
         if path is None:
             continue
         sheet = source.gathered.sheet(name)
-        yield Leaf(path, _context(source, name, len(dataset.items), sheet))
+        folder = path.rpartition("/")[0]
+        made = sheet_data.Data(None, None, ())
+        if sheet is not None and sheet.rows:
+            made, csv = _of_sheet(source, sheet, folder, path)
+            yield File(f"{folder}/{CSV}", sha256(csv), lambda csv=csv: csv)  # type: ignore[misc]
+        yield from made.files
+        yield Leaf(path, _context(source, name, len(dataset.items), sheet, made))
 
 
-def _context(source: Source, name: str, n_items: int, sheet: Sheet | None) -> Context:
-    places = _places(sheet) if sheet else ()
+def _of_sheet(source: Source, sheet: Sheet, folder: str, page: str) -> tuple[sheet_data.Data, bytes]:
+    """Return the page's data and its CSV; a process that builds again keeps those of a small sheet."""
+
+    def make() -> tuple[sheet_data.Data, bytes]:
+        return _data(source, sheet, folder, page), sheet_csv.dump(sheet)
+
+    if len(sheet.rows) > sheet_data.INLINE_ROWS:
+        return make()
+    key = ("sheet page", sheet.dataset_id, page, str(source.max_item_text))
+    return source.gathered.kept_of(sheet.dataset_id, key, make)
+
+
+def _data(source: Source, sheet: Sheet, folder: str, page: str) -> sheet_data.Data:
+    governed = {
+        name: signals.seen_values(item.fields for item in dataset.items)
+        for name, dataset in source.gathered.datasets.items()
+        if (dataset.governed or name == sheet.new_vs) and name != sheet.dataset_id
+    }
+    places = {item.item_id: at for at, item in enumerate(source.gathered.datasets[sheet.dataset_id].items, 1)}
+    held = columns(sheet, places.__getitem__, governed)
+    about = _about(source, sheet, held, urls.root_of(page), list(governed))
+    return sheet_data.data(folder, held, about, FullRows(source, sheet, page), len(sheet.rows))
+
+
+def _about(
+    source: Source, sheet: Sheet, held: list[Column], root: str, governed: list[str]
+) -> dict[str, Any]:
+    """Return what the scripts read beside the columns."""
+    places, rights = places_of(sheet), rights_of(sheet)
+    scores = [
+        [column.key for column in held if column.arm == at and column.role == "score"]
+        for at in range(len(sheet.arms))
+    ]
+    datasets = source.gathered.datasets
+    return {
+        "dataset": sheet.dataset_id,
+        "metric": sheet.row_metric.replace("_", " "),
+        "higher": sheet.higher,
+        "arms": [
+            {
+                "name": arm.name,
+                "path": _href(source.urls.arm(arm.run.config_id), root),
+                "recorded": arm.recorded,
+                "run": arm.run.run_id,
+                "floor": arm.floor,
+                "score": None if place is None else keys[place],
+                "right": None if right is None else keys[right],
+            }
+            for arm, place, right, keys in zip(sheet.arms, places, rights, scores, strict=True)
+        ],
+        "sets": [
+            {
+                **asdict(mark := source.mark(one)),
+                "path": _href(mark.path, root),
+                "short": short_ref(one.ref),
+                "task": one.task,
+                "wrong": one.same_task,
+                "reason": _reason(source, one.ref),
+            }
+            for one in sheet.labels
+        ],
+        "governed": governed,
+        "new": sheet.new_vs,
+        "targets": sorted(datasets, key=lambda name: (not datasets[name].governed, name)),
+    }
+
+
+def _reason(source: Source, ref: str) -> str | None:
+    """Return why a reference was promoted, or None."""
+    held = source.gathered.references.get(ref)
+    return held.reason if held else None
+
+
+def _href(path: str | None, root: str) -> str | None:
+    return None if path is None else urls.href(path, root)
+
+
+def _context(source: Source, name: str, n_items: int, sheet: Sheet | None, made: sheet_data.Data) -> Context:
+    places = places_of(sheet) if sheet else ()
     rows = sheet.rows if sheet else ()
-    kinds = Counter(kind for row in rows for kind in _kinds(row))
-    primary = sheet.metric if sheet else ""
+    kinds = Counter(kind for row in rows for kind in kinds_of(row))
     words = ("inspect", "--sheet", "--dataset-id", name)
+    page = source.urls.sheet(name) or ""
     return Context(
         title=f"Sheet of {name}",
         section="datasets",
@@ -166,17 +240,17 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None) -> Co
         dataset=Link(name, source.urls.dataset(name)),
         n_items=n_items,
         metric=sheet.row_metric if sheet else "",
-        primary=primary,
+        primary=sheet.metric if sheet else "",
         mark=source.mark(sheet.against) if sheet and sheet.against else None,
-        arms=tuple(
-            _head(source, arm, place) for arm, place in zip(sheet.arms if sheet else (), places, strict=True)
-        ),
+        arms=tuple(_head(source, arm, at) for arm, at in zip(sheet.arms, places, strict=True))
+        if sheet
+        else (),
         labels=tuple(
             LabelHead(source.mark(one), one.task, one.same_task, one.n)
             for one in (sheet.labels if sheet else ())
         ),
         fields=sheet.fields[:MOST_FIELDS] if sheet else (),
-        rows=tuple(_row(source, sheet, row, places) for row in rows[:SHEET_ROWS]) if sheet else (),
+        rows=sheet_rows.first_rows(source, sheet, SHEET_ROWS, urls.root_of(page)) if sheet else Markup(),
         foot=_foot(sheet, places) if sheet else (),
         notes=sheet.notes
         if sheet
@@ -184,12 +258,10 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None) -> Co
         counts=tuple((kind, kinds[kind]) for kind in SIGNALS),
         new_vs=Link(sheet.new_vs, source.urls.dataset(sheet.new_vs)) if sheet and sheet.new_vs else None,
         left=max(len(rows) - SHEET_ROWS, 0),
+        data=made.inline,
+        script=made.script,
+        csv=CSV if rows else None,
     )
-
-
-def _places(sheet: Sheet) -> tuple[int | None, ...]:
-    """Return, for each arm, the place of the score column that draws the winner."""
-    return tuple(arm.position(sheet.row_metric, sheet.against) for arm in sheet.arms)
 
 
 def _head(source: Source, arm: ArmColumn, place: int | None) -> ArmHead:
@@ -200,85 +272,24 @@ def _head(source: Source, arm: ArmColumn, place: int | None) -> ArmHead:
         judged=column is not None,
         own=column.own if column else False,
         fitted=column.fitted if column else False,
+        floor=arm.floor,
     )
-
-
-def _row(source: Source, sheet: Sheet, row: Row, places: tuple[int | None, ...]) -> SheetRow:
-    cells = []
-    for arm, cell, place in zip(sheet.arms, row.cells, places, strict=True):
-        score = cell.scores[place] if place is not None else None
-        text = cell.decision if cell.decision is not None else cell.output
-        cells.append(
-            ArmCell(
-                text=_cut(text),
-                error=_cut(cell.error),
-                right=bool(score) if score in (0, 1) else None,
-                score=score,
-                won=arm.name in row.winners,
-            )
-        )
-    shown_fields = sheet.fields[:MOST_FIELDS]
-    return SheetRow(
-        position=source.urls.position(sheet.dataset_id, row.item_id) or 0,
-        item_id=row.item_id,
-        path=source.urls.item(sheet.dataset_id, row.item_id),
-        preview=_cut(row.preview) or "",
-        fields=tuple(_field(row.fields.get(name)) for name in shown_fields),
-        cells=tuple(cells),
-        labels=tuple(
-            LabelCell(None if text is None else _cut(shown(text)), column.ref in row.signals.wrong)
-            for column, text in zip(sheet.labels, row.labels, strict=True)
-        ),
-        winners=_winners(row, len(sheet.arms)),
-        signals=row.signals,
-        kinds=_kinds(row),
-        picked=row.picked is not None,
-    )
-
-
-def _kinds(row: Row) -> tuple[str, ...]:
-    held = row.signals
-    given = (held.wrong, held.disagree, held.split, held.new, held.unlabelled)
-    return tuple(kind for kind, holds in zip(SIGNALS, given, strict=True) if holds)
-
-
-def _winners(row: Row, arms: int) -> str:
-    if len(row.winners) == arms and arms > 1:
-        return "all"
-    return ", ".join(row.winners)
 
 
 def _foot(sheet: Sheet, places: tuple[int | None, ...]) -> tuple[Foot, ...]:
-    made = []
-    for footer, place in zip(sheet.footer, places, strict=True):
-        ref = sheet.against.ref if sheet.against else None
-        figures = next((held for one, held in footer.figures if (one.ref if one else None) == ref), {})
-        made.append(
-            Foot(
-                value=footer.means[place] if place is not None else None,
-                n=footer.counts[place] if place is not None else 0,
-                of=footer.of,
-                errors=footer.errors,
-                win_rate=footer.win_rate,
-                figures=tuple((name, value) for name, value in figures.items() if name == sheet.metric),
-            )
+    return tuple(
+        Foot(
+            value=footer.means[place] if place is not None else None,
+            n=footer.counts[place] if place is not None else 0,
+            of=footer.of,
+            errors=footer.errors,
+            win_rate=footer.win_rate,
+            figures=figures_of(sheet, footer),
+            verdict=footer.verdict,
+            p=p_text(footer.p),
         )
-    return tuple(made)
-
-
-def _field(value: object) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return _cut(str(value))
-
-
-def _cut(text: str | None) -> str | None:
-    if text is None:
-        return None
-    flat = " ".join(text[: CUT * 8].split())
-    return flat if len(flat) <= CUT else flat[: CUT - 1] + "…"
+        for footer, place in zip(sheet.footer, places, strict=True)
+    )
 
 
 PAGE = Page("sheet", Context, make)

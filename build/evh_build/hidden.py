@@ -1,0 +1,118 @@
+"""The texts and ids of what a public build leaves out: what the last look at its files searches for."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from evh_build.guide import topics
+from evh_build.leaks import Probes, Watch
+from evh_build.shown import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evh_build.gather import Gathered
+    from evh_build.public import PublicGathered
+    from evh_build.shown import Shown
+
+MOST_CHUNKS, MOST_OF_A_CHUNK = 5_000, 2_000
+
+
+def watch(gathered: PublicGathered) -> Watch:
+    """Return what a public build's files are held against.
+
+    Cost: every text of the project is read once: those hidden to look for them, the others to excuse words
+    that they share.
+    """
+    whole, shown = gathered.whole, gathered.shown
+    probes = Probes()
+    told = [*_items(whole, shown), *_answers(whole, shown), *_notes(whole, shown)]
+    probes.add([*told, *_logs(gathered)])
+    free = [*_free(gathered), *(topic.page.words for topic in topics())]
+    probes.excuse(free)
+    shown_ids = {item.item_id for name in shown.datasets for item in whole.datasets[name].items}
+    hidden = {
+        item.item_id
+        for name, one in whole.datasets.items()
+        if name not in shown.datasets
+        for item in one.items
+    } - shown_ids
+    if hidden:
+        for text in _free(gathered):
+            hidden -= words(text)
+    return Watch(gathered.project, shown, probes, frozenset(hidden))
+
+
+def _items(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
+    """Give the texts of items that may not be shown; bytes that another dataset shows are no secret."""
+    open_bytes = {item.sha256 for name in shown.texts for item in whole.datasets[name].items}
+    for name, one in whole.datasets.items():
+        if name in shown.texts:
+            continue
+        known = one.by_id
+        for item_id, data in whole.texts(one).items():
+            if known[item_id].sha256 not in open_bytes:
+                yield f"an item of {name}", data.decode("utf-8", "replace")
+
+
+def _answers(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
+    """Give what the hidden runs answered, and those on datasets whose texts may not be shown."""
+    for key, run in whole.runs.items():
+        if key in shown.runs and run.dataset_id in shown.texts:
+            continue
+        for text in whole.outputs(run).values():
+            yield f"an output of {run.run_id}", text
+    for ref, label_set in whole.label_sets.items():
+        if ref not in shown.sets:
+            for text in whole.set_texts(label_set).values():
+                yield f"a label of {ref}", text
+
+
+def _notes(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
+    """Give what people wrote about hidden records: notes, guidelines, descriptions, reasons."""
+    guidelines = {
+        str((one.guideline or {}).get("sha256")) for ref, one in whole.label_sets.items() if ref in shown.sets
+    }
+    for name, dataset in whole.datasets.items():
+        if name not in shown.datasets:
+            yield f"the description of {name}", dataset.description
+    for ref in whole.label_sets.keys() - shown.sets:
+        one = whole.label_sets[ref]
+        yield from ((f"a note of {ref}", item.note) for item in one.items.values() if item.note)
+        told = str((one.guideline or {}).get("sha256"))
+        data = whole.guideline(one) if one.guideline and told not in guidelines else None
+        if data is not None:
+            yield f"the guideline of {ref}", data.decode("utf-8", "replace")
+    for ref, reference in whole.references.items():
+        if ref not in shown.references:
+            yield f"the reason of {ref}", reference.reason or ""  # its caveat is evh's own words
+    for (dataset_id, item_id), pick in whole.sources.picks.items():
+        if dataset_id not in shown.datasets:
+            yield f"the note of the pick {dataset_id}/{item_id}", pick.note
+
+
+def _logs(gathered: PublicGathered) -> Iterator[tuple[str, str]]:
+    """Give the starts of the chunks of private logs, of long logs the first ones; no page is made of them."""
+    whole = gathered.whole.evidence
+    for name in set(whole.logs) - set(gathered.evidence.logs):
+        for chunk in islice(whole.chunks(name), MOST_CHUNKS):
+            yield f"a chunk of the log {name}", chunk.text[:MOST_OF_A_CHUNK]
+
+
+def _free(gathered: PublicGathered) -> Iterator[str]:
+    """Give the texts that may be shown: items, answers, labels, public logs; no note excuses anything."""
+    for dataset in gathered.datasets.values():
+        for data in gathered.texts(dataset).values():
+            yield data.decode("utf-8", "replace")
+    for run in gathered.runs.values():
+        yield from gathered.outputs(run).values()
+    for label_set in gathered.label_sets.values():
+        yield from gathered.set_texts(label_set).values()
+    told = gathered.evidence
+    for log in told.logs:
+        for chunk in told.chunks(log):
+            yield chunk.text
+        for report in told.reports(log):
+            yield report.query.question
+            yield from (place.why for place in told.places(report))

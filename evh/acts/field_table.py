@@ -1,0 +1,253 @@
+"""The scores of arms on one dataset by one metric against one set, as columns that tests read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evh.measure import classwise
+from evh.measure.numbers import mean
+from evh.measure.scores import ClassRow, classification
+from evh.project import arms as arm_shelf
+from evh.records.answers import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evh.acts.sources import Sources
+    from evh.project.arms import Arm
+    from evh.records.dataset import Dataset
+    from evh.records.run import Prediction, Run
+
+MOST_POSITIVE = 50
+"""With more different answers no single one is tried as the one that a figure weighs against the rest."""
+_NOISE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One run of an arm: its figure, None where it has none."""
+
+    run: Run
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One arm's scores.
+
+    Attributes:
+        arm: the arm.
+        run: the run that holds the scores: of several repeats the latest.
+        repeats: every run of it, oldest first.
+        value: the arm's figure: its mean over the items, of repeats the mean over them.
+        scores: item → score, of repeats the mean over those that have one; empty for a run-level figure.
+        scored: the items it was scored on.
+        errors: how many items failed; in any of its repeats.
+        cost_usd: the mean cost of an item; None where none is recorded.
+        latency_ms: the median time of an item; None where none is recorded.
+    """
+
+    arm: Arm
+    run: Run
+    repeats: tuple[Repeat, ...]
+    value: float | None
+    scores: Mapping[str, float]
+    scored: frozenset[str]
+    errors: int
+    cost_usd: float | None
+    latency_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """Arms by a figure that no item has alone, coded for `classwise.class_tests`.
+
+    Attributes:
+        coded: labels and decisions as classes.
+        figure: one of `classwise.FIGURES`.
+        positive: the answer that is weighed against the rest, or None.
+        owner: each coded run's column.
+        items: the ids of the coded items.
+    """
+
+    coded: classwise.Coded
+    figure: str
+    positive: str | None
+    owner: tuple[int, ...]
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a field is made of.
+
+    Attributes:
+        items: the dataset's item ids, in order.
+        columns: one an arm that has a figure.
+        classes: set where the metric has no value per item and could be made again of the decisions.
+        labels: item → label text, of the set that the scores were made against.
+        clusters: each item's cluster, from 0; None where the dataset names no cluster field.
+        notes: what was found about the metric, a sentence each.
+    """
+
+    items: tuple[str, ...]
+    columns: tuple[Column, ...]
+    classes: ClassScores | None
+    labels: Mapping[str, str]
+    clusters: tuple[int, ...] | None
+    notes: tuple[str, ...]
+
+
+def read(
+    sources: Sources, dataset: Dataset, arms: Sequence[Arm], *, metric: str, against: str | None
+) -> Table:
+    """Return the table of the arms that have the metric against the set; the others are left out.
+
+    Args:
+        sources: the project's records.
+        dataset: the dataset.
+        arms: the arms on it.
+        metric: a metric per item, or a run-level figure.
+        against: ``labels/<dataset>/<set>`` or ``<tier>/<name>``; None for scores that name no set.
+
+    Cost: each run's predictions are read once.
+    """
+    texts = (
+        next((one.texts for one in sources.covering(dataset) if one.ref == against), {}) if against else {}
+    )
+    labels = {item.item_id: texts[item.sha256] for item in dataset.items if item.sha256 in texts}
+    known = frozenset(dataset.by_id)
+    held = [
+        (arm, found)
+        for arm in arms
+        if (found := [run for one in arm_shelf.repeats(arm, sources.runs) if (run := _scored(one, against))])
+    ]
+    per_item = any(
+        metric in row.scores for _, found in held for run in found for row in sources.predictions(run)
+    )
+    columns = [
+        column
+        for arm, found in held
+        if (column := _column(sources, arm, found, metric, known, per_item=per_item)) is not None
+    ]
+    items = tuple(item.item_id for item in dataset.items)
+    if per_item:
+        return Table(items, tuple(columns), None, labels, clusters_of(dataset), ())
+    classes, notes = _classes(sources, columns, metric, labels)
+    return Table(items, tuple(columns), classes, labels, clusters_of(dataset), tuple(notes))
+
+
+def clusters_of(dataset: Dataset) -> tuple[int, ...] | None:
+    """Return each item's cluster; an item without the field is one of its own."""
+    if not dataset.cluster_field:
+        return None
+    known: dict[object, int] = {}
+    codes = []
+    for item in dataset.items:
+        value = item.fields.get(dataset.cluster_field)
+        key = ("item", item.item_id) if value is None else (type(value).__name__, value)
+        codes.append(known.setdefault(key, len(known)))
+    return tuple(codes)
+
+
+def _scored(arm: Arm, against: str | None) -> Run | None:
+    if against is not None:
+        return arm.against(against)
+    return next((run for run in arm.scored if arm_shelf.scored_against(run) is None), None)
+
+
+def _column(
+    sources: Sources, arm: Arm, found: Sequence[Run], metric: str, known: frozenset[str], *, per_item: bool
+) -> Column | None:
+    gathered: dict[str, list[float]] = {}
+    scored: set[str] = set()
+    failed: set[str] = set()
+    costs: list[float] = []
+    times: list[float] = []
+    repeats = []
+    for run in found:
+        rows = [row for row in sources.predictions(run) if row.item_id in known]
+        mine = [row for row in rows if metric in row.scores]
+        for row in mine:
+            gathered.setdefault(row.item_id, []).append(row.scores[metric])
+        scored |= {row.item_id for row in (mine if per_item else rows) if row.scores}
+        failed |= {row.item_id for row in rows if row.error is not None}
+        costs += [row.cost_usd for row in rows if row.cost_usd is not None]
+        times += [row.latency_ms for row in rows if row.latency_ms is not None]
+        value = mean(row.scores[metric] for row in mine) if per_item else run.scores.get(metric)
+        repeats.append(Repeat(run, value))
+    scores = {item: math.fsum(values) / len(values) for item, values in gathered.items()}
+    values = [one.value for one in repeats if one.value is not None]
+    if not values:
+        return None
+    return Column(
+        arm=arm,
+        run=found[-1],
+        repeats=tuple(repeats),
+        value=mean(scores.values()) if per_item else mean(values),
+        scores=scores,
+        scored=frozenset(scored),
+        errors=len(failed),
+        cost_usd=mean(costs),
+        latency_ms=_median(times),
+    )
+
+
+def _classes(
+    sources: Sources, columns: Sequence[Column], metric: str, labels: Mapping[str, str]
+) -> tuple[ClassScores | None, list[str]]:
+    """Return the decisions coded, where the figure made of them is the one that every run says."""
+    if not columns:
+        return None, []
+    if metric not in classwise.FIGURES:
+        return None, [f"{metric} has no value per item, and evh knows no test of it: no interval, no verdict"]
+    runs = [(at, one) for at, column in enumerate(columns) for one in column.repeats if one.value is not None]
+    decided = [_decisions(sources.predictions(one.run), labels) for _, one in runs]
+    said_right = sorted({text for label in labels.values() for text in answers(label)})
+    candidates = [None, *(said_right if len(said_right) <= MOST_POSITIVE else [])]
+    for positive in candidates if metric == classwise.BALANCED_ACCURACY else [None]:
+        if all(
+            _same(metric, labels, said, positive, one.value)
+            for said, (_, one) in zip(decided, runs, strict=True)
+        ):
+            # Every labelled item, also one that no arm here decided: what is drawn depends on the items alone.
+            items = tuple(labels)
+            coded = classwise.code(
+                [labels[item] for item in items],
+                [[said.get(item) for item in items] for said in decided],
+                positive=positive,
+            )
+            kept = tuple(items[at] for at in coded.kept)
+            notes = [f"{metric} here weighs {positive} against all the rest"] if positive is not None else []
+            return ClassScores(coded, metric, positive, tuple(at for at, _ in runs), kept), notes
+    said = f"{metric} is the adapter's own: made of the stored decisions it comes to another figure"
+    return None, [f"{said}, so it has no interval and no verdict"]
+
+
+def _decisions(rows: Sequence[Prediction], labels: Mapping[str, str]) -> dict[str, str]:
+    return {
+        row.item_id: row.decision
+        for row in rows
+        if row.item_id in labels and row.decision is not None and row.error is None
+    }
+
+
+def _same(
+    metric: str,
+    labels: Mapping[str, str],
+    said: Mapping[str, str],
+    positive: str | None,
+    value: float | None,
+) -> bool:
+    rows = [ClassRow(decision, labels[item]) for item, decision in said.items()]
+    made = classification(rows, positive=positive).get(metric)
+    return made is not None and value is not None and math.isclose(made, value, abs_tol=_NOISE)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

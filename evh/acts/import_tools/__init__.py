@@ -1,0 +1,1 @@
+"""Other tools' evaluation logs and traces, each read by a module of its own into one form."""

@@ -1,0 +1,196 @@
+"""Asking the items of a run: one after the other, by threads, or all at once of a model server."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evh.acts import scoring
+from evh.acts.model_calls import ModelCalls
+from evh.acts.run_keep import FLUSH_S, Answer
+from evh.adapters.providers import priced, text_of
+from evh.records.run import Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from evh.acts.run_budget import Budget
+    from evh.acts.run_plan import Plan
+    from evh.llm.client import Client
+    from evh.llm.crowd import Crowd
+    from evh.llm.reply import Failure, Reply
+    from evh.records.dataset import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An item, and what came of it."""
+
+    item: Item
+    answer: Answer
+
+
+class Asking:
+    """Asks the items of one run.
+
+    Args:
+        plan: the arm.
+        data: item id → its bytes.
+        budget: says whether one more may be asked.
+        keep: keeps an answer. It is called before whoever asked takes the next item, for a model server on
+            the event loop: what a kill can cost is what is in flight, and nothing else.
+        number: which of the repeats it is, from 1.
+        idle: called, where the answers are taken, when none has come for a while.
+
+    Attributes:
+        stopped: why not every item was asked, or None.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        data: Mapping[str, bytes],
+        budget: Budget,
+        keep: Callable[[Item, Answer], None],
+        *,
+        number: int = 1,
+        idle: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._plan, self._data, self._budget, self._keep = plan, data, budget, keep
+        self._number, self._idle = number, idle
+        self._stopped: str | None = None
+
+    @property
+    def stopped(self) -> str | None:
+        """Why not every item was asked, or None."""
+        return self._stopped or self._budget.stopped
+
+    def answers(self, items: Sequence[Item]) -> Iterator[Answered]:
+        """Yield each item with its answer, which is kept, in the order in which they come.
+
+        Under a cap on the cost the items are asked one by one until an answer has told what one costs.
+        """
+        ask = self._of_model if isinstance(self._plan.provider, ModelCalls) else self._of_provider
+        left = list(items)
+        while left and self._budget.unknown:
+            for one in ask(left[:1]):
+                yield one
+                if one.answer.may_pass and self.stopped is None:
+                    self._stopped = (
+                        f"the first call failed, and what one costs is not known: {one.answer.row.error}"
+                    )
+            if self.stopped is not None:
+                return
+            left = left[1:]
+        if left:
+            yield from ask(left)
+
+    # --- a model server
+
+    def _of_model(self, items: Sequence[Item]) -> Iterator[Answered]:
+        from evh.llm.crowd import Crowd
+        from evh.llm.pace import Pace
+
+        model = self._plan.provider
+        if not isinstance(model, ModelCalls):  # pragma: no cover - it was asked above
+            raise TypeError
+        texts: dict[str, str] = {}
+        for item in items:
+            place = f"{self._plan.dataset.dataset_id}/{item.item_id}"
+            text, error = scoring.attempt(lambda: text_of(self._data[item.item_id], place), place)  # noqa: B023
+            if text is None:
+                yield self._kept(Answered(item, Answer(Prediction(item.item_id, error=error))))
+            else:
+                texts[item.item_id] = text
+
+        async def ask(client: Client, item: Item) -> _Found:
+            body = model.body(texts[item.item_id], item.fields, self._number)
+            found = await client.ask(body)
+            answer = model.answer_of(item, found)
+            self._keep(item, answer)
+            self._budget.ended(answer.row.cost_usd, answered=answer.output is not None)
+            return _Found(found, answer)
+
+        crowd: Crowd[Item, _Found] = Crowd(
+            model.server, ask, judge=lambda found: found.reply, pace=Pace(self._plan.concurrency)
+        )
+        jobs = (item for item in items if item.item_id in texts)
+        for one in crowd.run(self._allowed(jobs), idle=self._idle):
+            yield Answered(one.job, one.found.answer)
+        self._stopped = self._stopped or crowd.stopped
+
+    # --- everything else
+
+    def _of_provider(self, items: Sequence[Item]) -> Iterator[Answered]:
+        threads = self._plan.concurrency or self._plan.provider.threads
+        if threads <= 1:
+            for item in self._allowed(iter(items)):
+                yield self._kept(self._ask(item))
+            return
+        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+        pool = ThreadPoolExecutor(threads)
+        going: dict[Future[Answered], Item] = {}
+        left = self._allowed(iter(items))
+        try:
+            while True:
+                while len(going) < threads and (begun := next(left, None)) is not None:
+                    going[pool.submit(self._ask, begun)] = begun
+                if not going:
+                    return
+                done, _ = wait(going, return_when=FIRST_COMPLETED, timeout=FLUSH_S)
+                if not done:
+                    self._idle()
+                for future in done:
+                    going.pop(future)
+                    yield self._kept(future.result())
+        finally:
+            if going:
+                self._plan.provider.stop()
+            pool.shutdown(cancel_futures=True)
+
+    def _ask(self, item: Item) -> Answered:
+        made = _asked(self._plan, item, self._data[item.item_id])
+        self._budget.ended(made.row.cost_usd, answered=made.output is not None)
+        return Answered(item, made)
+
+    def _kept(self, one: Answered) -> Answered:
+        self._keep(one.item, one.answer)
+        return one
+
+    def _allowed(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Yield items for as long as the budget lets one more begin."""
+        for item in items:
+            if not self._budget.begin():
+                return
+            yield item
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    reply: Reply | Failure
+    answer: Answer
+
+
+def _asked(plan: Plan, item: Item, data: bytes) -> Answer:
+    place = f"{plan.dataset.dataset_id}/{item.item_id}"
+    started = time.perf_counter()
+    result, error = scoring.attempt(lambda: plan.provider.answer(item, data, place), place)
+    taken = round((time.perf_counter() - started) * 1000, 3) if plan.provider.timed else None
+    if result is None:
+        return Answer(Prediction(item.item_id, latency_ms=taken, error=error))
+    hidden: dict[str, Any] = {}
+    if result.extra:
+        hidden[scoring.EXTRA] = dict(result.extra)
+    if result.meta:
+        hidden["_meta"] = dict(result.meta)
+    row = Prediction(
+        item.item_id,
+        latency_ms=taken if result.latency_ms is None else result.latency_ms,
+        tokens_in=result.tokens_in,
+        tokens_out=result.tokens_out,
+        cost_usd=priced(result, plan.prices),
+        hidden=hidden,
+    )
+    return Answer(row, result.output)
