@@ -11,6 +11,8 @@ from evh.store.hashing import sha256
 from evh.store.strict import read_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evh.project.find import Project
 
 FOLDER = "site_templates"
@@ -34,10 +36,16 @@ def own_templates() -> Path:
 
 
 def template_folders(project: Project) -> list[Path]:
-    """Return where templates are looked for: the project's own folder where it has one, then evh's."""
+    """Return where templates are looked for: the project's own folder where it has one, then evh's.
+
+    Raises:
+        Refusal: the project's own folder is a link that leads out of the project.
+    """
     theirs = project.root / FOLDER
     ours = own_templates()
-    if theirs.is_dir() and theirs.resolve() != ours.resolve() and project.inside(theirs):
+    if theirs.is_dir() and theirs.resolve() != ours.resolve():
+        if not project.inside(theirs):
+            raise _outside(theirs)
         return [theirs, ours]
     return [ours]
 
@@ -66,11 +74,16 @@ def theme_of(project: Project) -> str:
 
 
 def assets(folders: list[Path]) -> list[Asset]:
-    """Return the static files, a project's own in place of evh's, with their hash in the name."""
+    """Return the static files, a project's own in place of evh's, with their hash in the name.
+
+    Raises:
+        Refusal: one is a link that leads out of the folders.
+    """
     found: dict[str, Path] = {}
     for folder in reversed(folders):
         for path in sorted((folder / STATIC).glob("*")):
             if path.is_file() and not path.name.startswith("."):
+                check_inside(path, folders)
                 found[path.name] = path
     made = []
     for name, path in sorted(found.items()):
@@ -78,3 +91,27 @@ def assets(folders: list[Path]) -> list[Asset]:
         stem, dot, ending = name.rpartition(".")
         made.append(Asset(name, f"assets/{stem}.{sha256(data)[:12]}{dot}{ending}", data))
     return made
+
+
+def check_inside(path: Path, folders: Iterable[Path]) -> None:
+    """Refuse a template or static file that a link leads out of the folders of templates.
+
+    What is published is what lies there: a project that came from elsewhere cannot put another file in.
+
+    Raises:
+        Refusal: it lies elsewhere.
+    """
+    real = path.resolve()
+    if not any(real.is_relative_to(folder.resolve()) for folder in folders):
+        raise _outside(path)
+
+
+def _outside(path: Path) -> Refusal:
+    parts = path.parts[path.parts.index(FOLDER) :] if FOLDER in path.parts else path.parts[-1:]
+    name = "/".join(parts)
+    return Refusal(
+        "outside",
+        f"{name} leads out of {FOLDER}/" if len(parts) > 1 else f"{name}/ leads out of the project",
+        why=[f"{name}: it is a link, or lies in one, to {path.resolve()}; it is not followed"],
+        next="replace the link by the file itself",
+    )

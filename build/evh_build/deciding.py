@@ -121,7 +121,10 @@ class Deciding:
             found = read_each([(first, second)], test, [])  # unscored arms are no broken record
             return found[0] if found else None
 
-        return self._once(("pair", dataset_id, first, second), (dataset_id,), make)
+        key = ("pair", dataset_id, first, second)
+        if key not in self._made:
+            self._made[key] = self.gathered.kept_of(dataset_id, key, make)
+        return self._made[key]  # type: ignore[return-value]
 
     def previous(self, run: Run) -> Run | None:
         """Return the arm's run before this one, on the same dataset and in the same folder."""

@@ -143,8 +143,8 @@ def silence(source: Source, dataset_id: str) -> Silence | None:
     if len(recorded) > 1:
         told = f"{', '.join(recorded[:MOST_NAMED])}{' and others' if len(recorded) > MOST_NAMED else ''}"
         return Silence(
-            f"{len(recorded)} arms are recorded ({told}), so that none of them alone is production: the sheet "
-            "has each of them, and the arms compared below say where two differ.",
+            f"{len(recorded)} arms are recorded ({told}), so that none of them alone is production: the "
+            "sheet has each of them, and the arms compared below say where two differ.",
             command("compare two of them", "inspect", *on, "--runs", ",".join(recorded[:2])),
         )
     label = command("a sheet to label", "label-sheet", *on, "--out", f"{dataset_id}.csv")
@@ -173,9 +173,7 @@ def preceding(source: Source, refs: tuple[str, ...]) -> tuple[Preceding, ...]:
 def _finding(source: Source, sheet: Sheet, at: int) -> Finding:
     column, arm = sheet.labels[at], sheet.arms[0]
     looked = looked_at(sheet, at)
-    wrong = sorted(
-        looked.wrong, key=lambda row: source.urls.position(sheet.dataset_id, row.item_id) or 0
-    )
+    wrong = sorted(looked.wrong, key=lambda row: source.urls.position(sheet.dataset_id, row.item_id) or 0)
     items = tuple(
         WrongItem(
             row.item_id,

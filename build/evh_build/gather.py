@@ -68,6 +68,7 @@ class Gathered:
         self._outputs: dict[str, Mapping[str, str]] = {}
         self._own: list[Refusal] = []
         self._sheets: dict[str, Sheet | None] = {}
+        self._made_of: dict[str, tuple[list[Path] | None, tuple[object, ...]]] = {}
         self._texts: dict[str, dict[str, bytes]] = {}
 
     @cached_property
@@ -166,17 +167,26 @@ class Gathered:
 
     def kept_of(self, dataset_id: str, key: tuple[str, ...], make: Callable[[], T]) -> T:
         """Return what ``make`` gives of one dataset's items, runs, labels and picks; see `kept`."""
-        texts = self.text_places(dataset_id)
-        if self.project.memory is None or texts is None or self.project.settings.trust_adapters:
+        if self.project.memory is None or self.project.settings.trust_adapters:
             return make()
+        if dataset_id not in self._made_of:
+            self._made_of[dataset_id] = self._what_makes(dataset_id)
+        places, values = self._made_of[dataset_id]
+        return make() if places is None else self.kept(key, places, make, *values)
+
+    def _what_makes(self, dataset_id: str) -> tuple[list[Path] | None, tuple[object, ...]]:
+        """Return the places that bear on a dataset, and the values: of configs what they say, no comment."""
+        texts = self.text_places(dataset_id)
+        if texts is None:
+            return None, ()
         sources = self.sources
         places = [
-            *self._beside("labels", "references"), *self._labels_on(dataset_id),
+            *self._beside("labels", "references", "configs"), *self._labels_on(dataset_id),
             *self._runs_on(dataset_id), *texts,
         ]  # fmt: skip
         picked = [one for name, one in sorted(sources.picks.items()) if name[0] == dataset_id]
-        named = [list(sources.sets.values()), list(sources.references.values())]
-        return self.kept(key, places, make, self.project.settings, picked, *named)
+        named = [list(sources.sets.values()), list(sources.references.values()), list(self.configs.values())]
+        return places, (self.project.settings, picked, *named)
 
     def _beside(self, *left_out: str) -> list[Path]:
         """Return what lies in ``data/`` but runs, items' texts and picks, and what is named."""

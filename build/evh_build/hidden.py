@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from evh_build.guide import topics
-from evh_build.leaks import Probes, Watch
+from evh_build.leaks import LEAST_WHOLE, Probes, Watch, folded
 from evh_build.shown import words
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ def watch(gathered: PublicGathered) -> Watch:
     """
     whole, shown = gathered.whole, gathered.shown
     probes = Probes()
-    told = [*_items(whole, shown), *_answers(whole, shown), *_notes(whole, shown)]
-    probes.add([*told, *_logs(gathered)])
+    # What a shown record says of itself, in words that a hidden one uses too, is its own to say.
+    probes.add(_notes(whole, shown), but=_said(gathered))
+    probes.add([*_items(whole, shown), *_answers(whole, shown), *_logs(gathered)])
     free = [*_free(gathered), *(topic.page.words for topic in topics())]
     probes.excuse(free)
     shown_ids = {item.item_id for name in shown.datasets for item in whole.datasets[name].items}
@@ -42,6 +43,12 @@ def watch(gathered: PublicGathered) -> Watch:
         for text in _free(gathered):
             hidden -= words(text)
     return Watch(gathered.project, shown, probes, frozenset(hidden))
+
+
+def whole_texts(whole: Gathered, shown: Shown) -> frozenset[str]:
+    """Return the whole texts of items that may not be shown, folded: no field of a shown item may be one."""
+    made = {folded(text) for _, text in _items(whole, shown)}
+    return frozenset(text for text in made if len(text) >= LEAST_WHOLE)
 
 
 def _items(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
@@ -86,10 +93,25 @@ def _notes(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
             yield f"the guideline of {ref}", data.decode("utf-8", "replace")
     for ref, reference in whole.references.items():
         if ref not in shown.references:
-            yield f"the reason of {ref}", reference.reason or ""  # its caveat is evh's own words
+            yield f"the reason of {ref}", reference.reason or ""
+            if not reference.label_refs:  # the caveat of a promoted one is evh's own words
+                yield f"the caveat of {ref}", reference.caveat
     for (dataset_id, item_id), pick in whole.sources.picks.items():
         if dataset_id not in shown.datasets:
             yield f"the note of the pick {dataset_id}/{item_id}", pick.note
+
+
+def _said(gathered: PublicGathered) -> Iterator[str]:
+    """Give what shown records say of themselves: notes, guidelines, reasons, descriptions."""
+    yield from (one.description for one in gathered.datasets.values())
+    for label_set in gathered.label_sets.values():
+        yield from (item.note for item in label_set.items.values() if item.note)
+        data = gathered.guideline(label_set)
+        if data is not None:
+            yield data.decode("utf-8", "replace")
+    yield from (one.reason or "" for one in gathered.references.values())
+    yield from (one.reason or "" for one in (*gathered.baselines, *gathered.superseded))
+    yield from (one.note for one in gathered.sources.picks.values())
 
 
 def _logs(gathered: PublicGathered) -> Iterator[tuple[str, str]]:

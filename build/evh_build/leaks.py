@@ -11,6 +11,9 @@ looked for in every file, compressed data in scripts included:
 - eight words in a row of a hidden text (four to seven, where it has no more); equal words of a text that may
   be shown do not count;
 - eight words in a row of a text that may not be redistributed.
+
+Chinese, Japanese, Thai and the other scripts without spaces have no words to count: of their texts twelve
+letters in a row are looked for (eight to eleven, where a text has no more).
 """
 
 from __future__ import annotations
@@ -29,13 +32,17 @@ from evh.store.hashing import sha256_lines
 from evh_build.shown import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from evh.project.find import Project
     from evh_build.shown import Shown
 
 LONG, SHORT = 8, 4
 LEAST_CHARACTERS = 20
+LONG_UNSPACED, SHORT_UNSPACED = 12, 8
+LEAST_WHOLE = 8
+"""A whole text shorter than this is a word that any field may hold."""
+MOST_DECODINGS = 8
 MOST_PROBES = 400_000
 """How many runs of eight words are looked for: of each of very many hidden texts only some, evenly spread."""
 MOST_UNPACKED = 1 << 28
@@ -48,6 +55,11 @@ _STRUCTURE = frozenset(
      "parquet", "picks", "references", "runs", "search", "sheets"]
 )  # fmt: skip
 _WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3005-\u3007\u3040-\u30ff"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
+)
+"""Letters of Thai, Lao, Tibetan, Burmese, Khmer, Tai, Japanese and Chinese."""
 _TAG = re.compile(r"<[^>]*>")
 _LINK = re.compile(r'(?:href|src)="([^"]*)"')
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -58,41 +70,74 @@ Gram = tuple[str, ...]
 
 
 class Probes:
-    """Runs of words of texts that must not be found."""
+    """Runs of words, or of letters of scripts without spaces, of texts that must not be found."""
 
     def __init__(self) -> None:
+        self._words = _Runs(tokens, LONG, SHORT, LEAST_CHARACTERS)
+        self._letters = _Runs(unspaced, LONG_UNSPACED, SHORT_UNSPACED, SHORT_UNSPACED)
+        self._every = (self._words, self._letters)
+
+    def add(self, texts: Iterable[tuple[str, str]], *, but: Iterable[str] = ()) -> None:
+        """Take in texts, each with what it is of, which a finding names; not what ``but`` says too."""
+        told, excused = list(texts), list(but)
+        for runs in self._every:
+            runs.add(told, excused)
+
+    def excuse(self, texts: Iterable[str]) -> None:
+        """Take back what a text that may be shown says too."""
+        for text in texts:
+            for runs in self._every:
+                runs.excuse(text)
+
+    def find(self, text: str) -> str | None:
+        """Return what the first hidden text is of that ``text`` has a run of, or None."""
+        return next((told for runs in self._every if (told := runs.find(text)) is not None), None)
+
+    def lines(self) -> Iterator[str]:
+        """Give all that is looked for, to tell whether it changed."""
+        for runs in self._every:
+            yield from runs.lines()
+
+
+class _Runs:
+    """Runs of what ``split`` makes of a text: ``long`` of them, or all where it has ``short`` to ``long``."""
+
+    def __init__(self, split: Callable[[str], list[str]], long: int, short: int, least: int) -> None:
+        self._split, self._long, self._short, self._least = split, long, short, least
         self._by_length: dict[int, dict[Gram, str]] = {}
         self._firsts: dict[int, frozenset[str]] = {}
 
-    def add(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Take in texts, each with what it is of, which a finding names."""
+    def add(self, texts: list[tuple[str, str]], but: list[str]) -> None:
         held = [
             (told, found)
             for told, text in texts
-            if len(text) >= LEAST_CHARACTERS and len(found := tokens(text)) >= SHORT
+            if len(text) >= self._least and len(found := self._split(text)) >= self._short
         ]
+        said = [self._split(text) for text in but]
         most = max(4, MOST_PROBES // max(len(held), 1))
+        excused: dict[int, set[Gram]] = {}
         for told, found in held:
-            length = min(len(found), LONG)
-            grams = list(_grams(found, length))
+            length = min(len(found), self._long)
+            if length not in excused:
+                excused[length] = {gram for one in said for gram in _grams(one, length)}
+            grams = [gram for gram in _grams(found, length) if gram not in excused[length]]
             step = max(1, -(-len(grams) // most))
             place = self._by_length.setdefault(length, {})
             for gram in grams[::step]:
                 place.setdefault(gram, told)
 
-    def excuse(self, texts: Iterable[str]) -> None:
-        """Take back what a text that may be shown says too."""
+    def excuse(self, text: str) -> None:
         if not self._by_length:
             return
-        for text in texts:
-            found = tokens(text)
-            for length, place in self._by_length.items():
-                for gram in _grams(found, length):
-                    place.pop(gram, None)
+        found = self._split(text)
+        for length, place in self._by_length.items():
+            for gram in _grams(found, length):
+                place.pop(gram, None)
 
     def find(self, text: str) -> str | None:
-        """Return what the first hidden text is of that ``text`` has a run of words of, or None."""
-        found = tokens(text)
+        if not self._by_length:
+            return None
+        found = self._split(text)
         vocabulary = set(found)
         for length, place in self._by_length.items():
             if length not in self._firsts:
@@ -103,7 +148,6 @@ class Probes:
         return None
 
     def lines(self) -> Iterator[str]:
-        """Give all that is looked for, to tell whether it changed."""
         for place in self._by_length.values():
             yield from (" ".join(gram) for gram in place)
 
@@ -139,10 +183,10 @@ class Watch:
             for hit in secrets.find(form, self._rules):
                 yield f"{hit.rule} ({hit.shown})"
         if not path.startswith(GUIDE):
-            spelt = [*forms, unquote(forms[0])] if "%" in text else forms
+            spelt = [*forms, unquoted(forms[0])] if "%" in text else forms
             for name in sorted({name for form in spelt for name in self._names & words(form)}):
                 yield f"it names {name}, which is hidden"
-            parts = {part for link in _LINK.findall(text) for part in re.split(r"[/.#?]", unquote(link))}
+            parts = {part for link in _LINK.findall(text) for part in re.split(r"[/.#?]", unquoted(link))}
             for name in sorted(self._words & parts):
                 yield f"a link leads to {name}, which is hidden"
         for form in forms:
@@ -168,6 +212,25 @@ def unpacked(data: bytes) -> Iterator[str]:
             yield zlib.decompressobj(31).decompress(packed, MOST_UNPACKED).decode("utf-8", "replace")
         except (binascii.Error, zlib.error):
             continue
+
+
+def unquoted(text: str) -> str:
+    """Return a text with percent-encoding undone, also where it was encoded more than once."""
+    for _ in range(MOST_DECODINGS):
+        before, text = text, unquote(text)
+        if text == before:
+            break
+    return text
+
+
+def folded(text: str) -> str:
+    """Return a whole text as it is compared with another: white space and case make no difference."""
+    return " ".join(text.split()).casefold()
+
+
+def unspaced(text: str) -> list[str]:
+    """Return the letters of a text that are of scripts without spaces."""
+    return [] if text.isascii() else _UNSPACED.findall(text)
 
 
 def tokens(text: str) -> list[str]:

@@ -160,7 +160,7 @@ def _code(_: RendererHTML, tokens: Sequence[Token], idx: int, *__: object) -> st
 
 
 def _table_open(*_: object) -> str:
-    return '<div class="scroll" tabindex="0" role="region" aria-label="Table">\n<table>\n'
+    return '<div class="scroll" tabindex="0" role="group" aria-label="Table">\n<table>\n'
 
 
 def _table_close(*_: object) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts import pick as act
-from evh.store.text import clean
+from evh_build.text import shell_word
 
 if TYPE_CHECKING:
     from evh_build.source import Mark, Source
@@ -160,7 +159,7 @@ def _view(source: Source, one: act.Waiting, group: act.Group) -> PickView:
         tags=tuple(sorted(pick.tags.items())),
         note=pick.note,
         others=tuple(name for name in pick.targets if name != group.target),
-        word=shlex.quote(clean(f"{pick.dataset_id}/{pick.item_id}" if twice else pick.item_id)),
+        word=shell_word(f"{pick.dataset_id}/{pick.item_id}" if twice else pick.item_id),
     )
 
 

@@ -15,6 +15,7 @@ from evh_build import redact
 from evh_build.deciding_public import PublicDeciding
 from evh_build.evidence import PublicEvidence
 from evh_build.gather import Gathered, Problem
+from evh_build.hidden import whole_texts
 from evh_build.shown import Shown, decide, shows_baseline
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class PublicSources(Sources):
             logs={name: name in project.settings.public_logs for name in whole.evidence.logs},
         )  # fmt: skip
         self.unread = (*self.problems, *whole.sources.problems)
+        self.unreadable: tuple[Problem, ...] = whole.problems  # of texts and outputs none was asked for yet
         self.problems = []
         self._shorn: dict[str, tuple[Prediction, ...]] = {}
         shown = self.shown
@@ -52,8 +54,11 @@ class PublicSources(Sources):
             for run in self.runs
             if run.key in shown.runs and run.extra.get("fitted_on") and self.provenance.fitted_here(run)
         }
+        secret = whole_texts(whole, shown)
         self.datasets = {
-            name: redact.dataset(one, shown) for name, one in self.datasets.items() if name in shown.datasets
+            name: redact.dataset(one, shown, secret)
+            for name, one in self.datasets.items()
+            if name in shown.datasets
         }
         self.sets = {
             ref: redact.label_set(self._guided(one), shown)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evh_build.withheld import LEFT, placeless, settings, text, values
+from evh_build.leaks import folded
+from evh_build.withheld import placeless, settings, text, values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from evh.acts.deploy_check import Check
     from evh.acts.deploy_sheet import DeploySheet
@@ -28,15 +29,21 @@ LONGEST = 200
 _SOURCE_KEYS = ("kind", "sha256", "n", "format", "adapter_sha256")
 
 
-def dataset(one: Dataset, shown: Shown) -> Dataset:
-    """Return a dataset without a mention of a hidden parent, capture, dataset or pick, and without paths."""
+def dataset(one: Dataset, shown: Shown, secret: Collection[str] = frozenset()) -> Dataset:
+    """Return a dataset without a mention of a hidden parent, capture, dataset or pick, and without paths.
+
+    Args:
+        one: the dataset.
+        shown: what is shown.
+        secret: whole texts that may not be shown, as `leaks.folded` gives them: a field of one is left out.
+    """
     free = one.dataset_id in shown.texts
     return replace(
         one,
         description=text(one.description, shown),
         source_dir="",
         parent=one.parent if one.parent in shown.datasets else None,
-        items=tuple(_item(item, shown, free=free) for item in one.items),
+        items=tuple(_item(item, shown, secret, free=free) for item in one.items),
         extra={},
     )
 
@@ -252,9 +259,7 @@ def pick(one: Pick, shown: Shown) -> Pick | None:
         capture=one.capture if one.capture in shown.captures else None,
         note=text(one.note, shown) if one.dataset_id in shown.texts else "",
         tags={
-            key: value
-            for key, value in one.tags.items()
-            if not shown.hides(key) and not shown.hides(value)
+            key: value for key, value in one.tags.items() if not shown.hides(key) and not shown.hides(value)
         },
         used=tuple(
             told
@@ -265,19 +270,16 @@ def pick(one: Pick, shown: Shown) -> Pick | None:
     )
 
 
-def _item(item: Item, shown: Shown, *, free: bool) -> Item:
+def _item(item: Item, shown: Shown, secret: Collection[str], *, free: bool) -> Item:
     lineage = dict(item.lineage)
     if lineage.get("capture") is not None and lineage["capture"] not in shown.captures:
         lineage = {key: value for key, value in lineage.items() if key not in ("capture", "record_id")}
     if lineage.get("dataset") is not None and lineage["dataset"] not in shown.datasets:
         lineage = {key: value for key, value in lineage.items() if key not in ("dataset", "item_id", "pick")}
     fields = item.fields
-    if not free and any(isinstance(value, str) and len(value) > LONGEST for value in fields.values()):
-        fields = {
-            key: value
-            for key, value in fields.items()
-            if not (isinstance(value, str) and len(value) > LONGEST)
-        }
+    gone = {key for key, value in fields.items() if isinstance(value, str) and _quotes(value, secret, free)}
+    if gone:
+        fields = {key: value for key, value in fields.items() if key not in gone}
     known = {"capture", "dataset", "item_id", "record_id", "pick"}
     return replace(
         item,
@@ -286,6 +288,11 @@ def _item(item: Item, shown: Shown, *, free: bool) -> Item:
         lineage=values({key: value for key, value in lineage.items() if key in known}, shown),
         extra={},
     )
+
+
+def _quotes(value: str, secret: Collection[str], free: bool) -> bool:  # noqa: FBT001
+    """Tell whether a field is, or may quote, a text that must not be shown."""
+    return (not free and len(value) > LONGEST) or (bool(secret) and folded(value) in secret)
 
 
 def _kept(name: str | None, shown: Shown) -> str | None:
@@ -299,6 +306,8 @@ def _hides(value: object, shown: Shown) -> bool:
 
 def _fingerprint(told: Mapping[str, Any], shown: Shown) -> dict[str, Any]:
     """Return a fingerprint without its host; what answers has its settings as a run's."""
-    made = values({key: held for key, held in told.items() if key not in ("host", "system_under_test")}, shown)
+    made = values(
+        {key: held for key, held in told.items() if key not in ("host", "system_under_test")}, shown
+    )
     asked = told.get("system_under_test")
     return {**made, "system_under_test": settings(asked, shown)} if isinstance(asked, dict) else made

@@ -6,6 +6,7 @@ import contextlib
 import re
 import traceback
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -15,6 +16,7 @@ from markupsafe import Markup, escape
 from evh.errors import Refusal
 from evh.store.hashing import sha256_text
 from evh.store.text import plural
+from evh_build.assets import check_inside
 from evh_build.compiled import COMPILED, referenced
 from evh_build.markdown import note
 from evh_build.navigation import NAVIGATION
@@ -22,8 +24,7 @@ from evh_build.text import visible
 from evh_build.urls import ABOUT, SEARCH, SEARCH_DATA, href, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from evh_build.page import Leaf
 
@@ -112,6 +113,17 @@ def _place(error: Exception, name: str) -> str:
     return f"{parts[-1].split('/_site_templates/')[-1]}: line {frames[-1].lineno}"
 
 
+class _Templates(jinja2.FileSystemLoader):
+    """Templates of these folders alone: a link that leads out of them is refused, as a static file's is."""
+
+    def get_source(
+        self, environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        found = super().get_source(environment, template)
+        check_inside(Path(found[1]), [Path(one) for one in self.searchpath])
+        return found
+
+
 def environment(folders: Sequence[Path]) -> jinja2.Environment:
     """Return the templates' environment: a sandbox, for a project that came from elsewhere brings its own.
 
@@ -119,7 +131,7 @@ def environment(folders: Sequence[Path]) -> jinja2.Environment:
     nothing that changes a value.
     """
     made = ImmutableSandboxedEnvironment(
-        loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
+        loader=_Templates([str(folder) for folder in folders]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_shown,

@@ -121,8 +121,8 @@ def index(source: Source) -> Index:
         for section in page.sections:
             place = f"{path}#{section.anchor}"
             made.add("guide", section.title, place, of=page.title, words=_words(section.words))
-    for name, (place, title) in _commands(source).items():
-        made.add("command", f"evh {name}", place, f"in the guide: {title}")
+    for name, (shown, title) in _commands(source).items():
+        made.add("command", f"evh {name}", shown, f"in the guide: {title}")
     _records(made, source)
     for name, dataset in source.gathered.datasets.items():
         texts = source.gathered.texts(dataset)

@@ -10,6 +10,7 @@ from evh.acts.sheet_choices import text_of
 from evh.acts.sheet_columns import STAND_IN
 from evh.measure import signals
 from evh.records.answers import shown
+from evh_build.forest import p_text
 from evh_build.render import figure
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Column:
         on: whether it is shown until a reader chooses.
         higher: of a score: whether a larger value is better.
         flags: what makes a score count for nothing: ``own labels``, ``fitted here``.
-        foot: its two lines below the table.
+        foot: its lines below the table: two, and a third where there are verdicts.
     """
 
     key: str
@@ -157,6 +158,11 @@ def score_key(sheet: Sheet, arm: ArmColumn, column: ScoreColumn) -> str:
     return f"{key}@{short_ref(column.against.ref) if column.against else ''}"
 
 
+def has_verdicts(sheet: Sheet) -> bool:
+    """Tell whether the paired tests say anything of an arm."""
+    return any(footer.verdict is not None for footer in sheet.footer)
+
+
 def figures_of(sheet: Sheet, footer: Footer) -> tuple[tuple[str, float], ...]:
     """Return the run-level figure that stands below an arm: its primary metric against the sheet's set."""
     ref = sheet.against.ref if sheet.against else None
@@ -176,6 +182,7 @@ def _arm(sheet: Sheet, at: int, arm: ArmColumn) -> Iterator[Column]:
             + (f", {footer.errors:,} failed" if footer.errors else ""),
         ),
         (figure(footer.win_rate), " ".join(figure(value) for _, value in rate) or "—"),
+        *([(footer.verdict or "—", p_text(footer.p) or "—")] if has_verdicts(sheet) else []),
     )
     yield Column(arm.name, arm.name, "decision", [decided(row, at) for row in sheet.rows], arm=at, foot=foot)
     for number, column in enumerate(arm.scores):
@@ -223,7 +230,8 @@ def _new(sheet: Sheet, seen: Mapping[str, Mapping[str, frozenset[str]]]) -> Iter
 
 def _item_foot(sheet: Sheet) -> tuple[FootLine, ...]:
     mean = "Share right" if sheet.row_metric == "correct" else "Mean"
-    return (mean, "over how many"), ("Win rate", sheet.metric.replace("_", " "))
+    lines = [(mean, "over how many"), ("Win rate", sheet.metric.replace("_", " "))]
+    return (*lines, ("Verdict", "p against the leader")) if has_verdicts(sheet) else tuple(lines)
 
 
 def _bits(row: Row) -> int:

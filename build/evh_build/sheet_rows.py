@@ -88,7 +88,7 @@ def _row(source: Source, sheet: Sheet, row: Row, root: str) -> str:
         tags.append(f'</td><td class="label against">{AGAINST}' if against else '</td><td class="label">')
         texts.append(_flat(_shown(label)))
     for name in sheet.fields[:MOST_FIELDS]:
-        tags.append("</td><td>")
+        tags.append('</td><td class="field">')
         texts.append(field_text(row.fields.get(name)) or "")
     tags.append('</td><td class="preview">')
     texts.append(cut(row.preview) or "")

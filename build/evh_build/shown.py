@@ -51,7 +51,8 @@ class LeftOut:
 class Shown:
     """The names of what a public build shows; ``texts`` are the datasets whose texts it may show.
 
-    ``left_out`` tells the rest. `names` are the ids of what is left out that nothing shown shares.
+    ``left_out`` tells the rest. `names` are the ids of what is left out that nothing shown shares, as a text
+    may hold them; ``ids`` are all of them, the short ones too.
     """
 
     datasets: frozenset[str]
@@ -65,6 +66,11 @@ class Shown:
     judges: frozenset[str]
     left_out: tuple[LeftOut, ...]
     names: frozenset[str]
+    ids: frozenset[str] = frozenset()
+
+    def hides(self, name: str) -> bool:
+        """Tell whether a name, a ref or another whole value is an id of what is left out, or names one."""
+        return not self.ids.isdisjoint((name, *name.split("/"))) or self.names_hidden(name)
 
     def names_hidden(self, text: str) -> bool:
         """Tell whether a text names something that is left out; ids of under four characters do not count."""
@@ -180,6 +186,7 @@ def decide(
         judges=frozenset(shown_judges),
         left_out=left,
         names=frozenset(_names(left) | _logs(left, shown)) - set(shown),
+        ids=frozenset(_ids(left)) - {*shown, *shown_goals, *shown_judges},
     )
 
 
@@ -301,6 +308,12 @@ def _names(left: Iterable[LeftOut]) -> set[str]:
         elif one.noun not in ("pick", "baseline", "goal", "judge", "log"):  # words that anybody may write
             made.add(one.name)
     return {name for name in made if len(name) >= _LEAST}
+
+
+def _ids(left: Iterable[LeftOut]) -> set[str]:
+    """Return the ids of what is left out, however short; of a set and a run also without what it is of."""
+    told = [one.name for one in left if one.noun not in ("pick", "baseline")]
+    return {*told, *(name.rpartition("/")[2] for name in told)}
 
 
 def _logs(left: Iterable[LeftOut], shown: Iterable[str]) -> set[str]:

@@ -256,7 +256,7 @@ def _build(
         finally:
             source.close()
         _beside(aside, plan, static, gathered.digest, head)
-        _check(aside)
+        _check(aside, project)
         aside.finish()
         pages = [path for path in aside.files if path.endswith(HTML)]
         removed = [path for path in aside.found if path.endswith(HTML) and path not in aside.files]
@@ -279,10 +279,11 @@ def _build(
 def _gathered(project: Project, plan: Plan) -> tuple[Gathered, Watch | None]:
     if not plan.public:
         return Gathered(project, with_outputs=False), None
-    from evh_build import hidden
+    from evh_build import guard, hidden
     from evh_build.public import PublicGathered
 
     made = PublicGathered(project, with_outputs=False)
+    guard.check(made, plan.out)
     return made, hidden.watch(made)
 
 
@@ -336,14 +337,17 @@ def _beside(aside: Aside, plan: Plan, static: list[Asset], digest: str, head: st
     aside.put(MANIFEST, manifest(digests, data_sha256=digest, commit=head, public=plan.public))
 
 
-def _check(aside: Aside) -> None:
+def _check(aside: Aside, project: Project) -> None:
     if aside.leaks:
+        from evh_build.guard import standing
+
         n = plural(len(aside.leaks), "thing")
         raise Refusal(
             "must-not-be-published",
             f"the public catalog was not built: {n} in it must not be published",
             why=sorted(aside.leaks),
-            next="take it out of the record that the page shows, or make its dataset private (dataset-set)",
+            next="take it out of the record that the page shows, or make its dataset private (dataset-set)"
+            + standing(project, aside.out),
         )
     broken = aside.broken()
     if broken:

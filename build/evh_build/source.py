@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import shlex
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from evh.store.text import clean
 from evh_build.page import Command
+from evh_build.text import shell_word
 from evh_build.urls import Urls
 
 if TYPE_CHECKING:
@@ -160,13 +159,13 @@ class Source:
 
 
 def command(does: str, *words: str) -> Command:
-    """Return a command, each word quoted for a shell; control characters in data never reach the line."""
+    """Return a command, each word quoted for a shell; what cannot be seen never reaches the line."""
     return Command(does, " ".join(map(_word, ("evh", *words))))
 
 
 @functools.lru_cache(maxsize=10_000)
 def _word(word: str) -> str:
-    return shlex.quote(clean(word))
+    return shell_word(word)
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Values of records as a public build shows them: no address, no place on a machine, no name of the hidden."""
+"""Values of records as a public build shows them: no address, no path of a machine, no name of the hidden."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LONGEST_SETTING = 120
 SHOWN_SETTINGS = frozenset(
     ["provider", "model", "temperature", "top_p", "top_k", "min_p", "max_tokens", "seed", "stop",
      "reasoning_effort", "effort", "response_format", "frequency_penalty", "presence_penalty", "prompt_file",
-     "prompt_sha", "prompt_sha256", "prompt_version", "capture", "capture_sha256", "field", "adapter", "version",
-     "revision", "tag", "digest", "quantization", "dtype", "harness", "fitted_on", "dataset", "labels",
-     "reference", "reference_id", "goal", "config_id", "model_record"]
+     "prompt_sha", "prompt_sha256", "prompt_version", "capture", "capture_sha256", "field", "adapter",
+     "version", "revision", "tag", "digest", "quantization", "dtype", "harness", "fitted_on", "dataset",
+     "labels", "reference", "reference_id", "goal", "config_id", "model_record"]
 )  # fmt: skip
 """Settings whose text is shown; of any other only a number, yes or no, a digest, a version or one word."""
 _KEYS = re.compile(

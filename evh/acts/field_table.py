@@ -212,13 +212,13 @@ def _classes(
             _same(metric, labels, said, positive, one.value)
             for said, (_, one) in zip(decided, runs, strict=True)
         ):
-            # Every labelled item, also one that no arm here decided: what is drawn depends on the items alone.
+            # Coded by every label, so that a class has its place whichever arms are here.
             items = tuple(labels)
             coded = classwise.code(
                 [labels[item] for item in items],
                 [[said.get(item) for item in items] for said in decided],
                 positive=positive,
-            )
+            ).decided()
             kept = tuple(items[at] for at in coded.kept)
             notes = [f"{metric} here weighs {positive} against all the rest"] if positive is not None else []
             return ClassScores(coded, metric, positive, tuple(at for at, _ in runs), kept), notes

@@ -118,7 +118,7 @@ def _text(cell: str, place: str, rules: Rules) -> str | None:
     if mangled.overflow(cell):
         rules.refuse(
             "mangled-cell",
-            f"{place}: {cell!r} is what a spreadsheet shows where its column is too narrow: widen it, save again",
+            f"{place}: {cell!r} is what a spreadsheet shows in too narrow a column: widen it, save again",
         )
         return None
     if cell.strip() in mangled.ERRORS:
@@ -148,8 +148,8 @@ def _free(cell: str, place: str, rules: Rules) -> str | None:
     if not (rules.plain or rules.as_typed) and mangled.moment(cell) and not rules.known():
         rules.refuse(
             "mangled-cell",
-            f"{place}: {cell!r} is a form that a spreadsheet gives to a date or a time, perhaps of 1-2, MAR1 or "
-            f"1:30; {_SETTLES}, or add --as-typed",
+            f"{place}: {cell!r} is a form that a spreadsheet gives to a date or a time, perhaps of 1-2, MAR1 "
+            f"or 1:30; {_SETTLES}, or add --as-typed",
         )
         return None
     if _CONTROL.search(cell):

@@ -54,6 +54,6 @@ def read_folder(
         if given != text:
             reading.refuse("two-answers", f"{where}: equal bytes have another answer: {before}")
         reading.filled[item_id] = Filled(item, text, None, where)
-    given = {one for filled in reading.filled.values() for one in read_answers(filled.text)}
-    reading.warnings += look_alike(given, place)
+    every = {one for filled in reading.filled.values() for one in read_answers(filled.text)}
+    reading.warnings += look_alike(every, place)
     return reading

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evh.acts.adjudicated import resolve
 from evh.acts.filled_answer import Rules, read_answers
+from evh.acts.filled_rows import cut_off, thinned
 from evh.acts.label_sheet import text_cell
 from evh.acts.look_alike import look_alike
 from evh.project import datasets, labels
@@ -16,17 +17,14 @@ from evh.records.answers import answers, canonical, shown
 from evh.store import mangled, spreadsheet
 from evh.store.hashing import sha256_text
 from evh.store.spreadsheet import GUIDELINE_ROW
-from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evh.project.find import Project
     from evh.records.dataset import Dataset, Item
     from evh.records.sheet_key import SheetKey
     from evh.store.spreadsheet import Row, Sheet
 
-SHOWN = 5
+_COMPARED = 20
 _LETTERS = re.compile(r"(?:pick )*[A-Z]")
 _DIGITS = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?")
 _LABEL = re.compile(r"label(?:\s*\((?P<choices>.*)\))?", re.IGNORECASE | re.DOTALL)
@@ -122,20 +120,14 @@ def read(
     reader.check_texts()
     given = (one for filled in reading.filled.values() for one in answers(filled.text))
     reading.warnings += look_alike(given, place)
-    reading.warnings += [*sheet.warnings, *_cut(sheet, columns, key, place), *_thinned(key, reading, place)]
+    reading.warnings += [
+        *sheet.warnings,
+        *cut_off(sheet, columns.item_id, key, place),
+        *thinned(key, reading.filled, place),
+    ]
     if key is None:
         _refuse_letters(sheet, reading)
     return reading
-
-
-def _thinned(key: SheetKey | None, reading: Reading, place: object) -> list[str]:
-    """Return what tells of a random draw that was not labelled whole: what is left is no random draw."""
-    drawn = [item_id for item_id, row in key.rows.items() if row.slice == "random"] if key else []
-    left = [item_id for item_id in drawn if item_id not in reading.filled]
-    if not left or len(left) == len(drawn):
-        return []
-    told = f"{place}: {len(left):,} of the {plural(len(drawn), 'row')} drawn at random are not labelled: "
-    return [f"{told}rates from the rest hold only if nobody chose which to leave out ({_some(left)})"]
 
 
 def _refuse_letters(sheet: Sheet, reading: Reading) -> None:
@@ -145,30 +137,6 @@ def _refuse_letters(sheet: Sheet, reading: Reading) -> None:
     if len(letters) > 1 and found:
         told = f"{found[0].text!r} is a letter of a blind sheet, and its key is not beside it"
         reading.refuse("no-key", f"{found[0].place}: {told}")
-
-
-def _cut(sheet: Sheet, columns: _Columns, key: SheetKey | None, place: object) -> list[str]:
-    """Return what tells of a sheet that was cut off: rows that are not there, rows that end early."""
-    told = []
-    there = {row.cells[columns.item_id] for row in sheet.rows}
-    there |= {spreadsheet.unguard(item_id) for item_id in there}
-    lost = [item_id for item_id in key.rows if item_id not in there] if key else []
-    if key and lost:
-        told.append(
-            f"{place}: {len(lost):,} of {plural(len(key.rows), 'row')} of the sheet "
-            f"{'is' if len(lost) == 1 else 'are'} not in the file: {_some(lost)}"
-        )
-    short = [
-        str(row.number) for row in sheet.rows if row.short and not row.cells[columns.item_id].startswith("#")
-    ]
-    if short:
-        told.append(f"{place}: {plural(len(short), 'row')} with fewer cells than the header: {_some(short)}")
-    return told
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _columns(sheet: Sheet, key: SheetKey | None, reading: Reading, place: object) -> _Columns | None:
@@ -239,7 +207,8 @@ class _Reader:
             self._moments,
         )
         self._dated: bool | None = None
-        self._numbers: dict[str, list[str]] | None = None  # item ids that a spreadsheet shows alike
+        self._alike: mangled.Alike | None = None
+        self._strange = 0  # ids that are not in the dataset: comparing each to all ids takes long
         self._unkeyed: dict[str, tuple[str, str]] = {}  # item id → place and text cell, checked at the end
         self._answers: dict[str, Filled] = {}  # sha256 of bytes → the first answer they got
 
@@ -340,7 +309,10 @@ class _Reader:
             )
             return None
         by_bytes = self._by_sha.get(told, [])
-        near = [item.item_id for item in by_bytes] or mangled.likely(item_id, self._by_id)[:3]
+        near = [item.item_id for item in by_bytes]
+        if not near:
+            self._strange += 1
+            near = mangled.likely(item_id, self._by_id)[:3] if self._strange <= _COMPARED else []
         if not item_id.strip():
             self._reading.refuse("unknown-item", f"{place}: a label without an item_id")
         elif near:
@@ -357,14 +329,9 @@ class _Reader:
 
     def _shown_alike(self, item_id: str) -> list[str]:
         """Return other items' ids that a spreadsheet shows as it shows this one: ``007`` and ``7``."""
-        if not _DIGITS.fullmatch(item_id):
-            return []
-        if self._numbers is None:
-            self._numbers = {}
-            for one in self._by_id:
-                if _DIGITS.fullmatch(one):
-                    self._numbers.setdefault(_plain(one), []).append(one)
-        return mangled.alike(item_id, self._numbers.get(_plain(item_id), []))
+        if self._alike is None:
+            self._alike = mangled.Alike(self._by_id)
+        return self._alike.of(item_id) if _DIGITS.fullmatch(item_id) else []
 
     def _unchanged(self, row: Row, item: Item, place: str) -> bool:
         """Tell whether the item is still the one that the sheet showed, noting why not."""
@@ -421,8 +388,3 @@ def _shows(cell: str, text: str) -> bool:
         return True
     begun = spreadsheet.level(cell.removesuffix(spreadsheet.SHORTENED))
     return begun != spreadsheet.level(cell) and bool(begun) and spreadsheet.level(text).startswith(begun)
-
-
-def _plain(number: str) -> str:
-    """Return a number's digits without the zeros that a spreadsheet drops: a key, not a value."""
-    return number.lstrip("+-0").replace(",", ".").rstrip("0.")

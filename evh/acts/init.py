@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evh.project.samples import SampleFile
 
-FOLDERS = ("adapters", "configs", "guidelines", "rules")
+FOLDERS = ("adapters", "configs", "goals", "guidelines", "rules")
 """The folders under ``data/`` that people write in."""
 
 IGNORED = (".cache", ".build", "*.key.json", "scrub-map.jsonl", "data/.locks")
@@ -33,8 +33,9 @@ AGENTS = """\
 This is an evh project: it says whether what production decided was right. Everything that lasts is a plain
 file under `data/`, and git is its history. `evh` commands write those files; do not edit them by hand.
 
-- Written by people: `evh.toml`, `data/adapters/`, `data/configs/`, `data/guidelines/`, `data/rules/`. How:
-  `evh help adapters`, `evh help configs`, `evh help label-rules`.
+- Written by people: `evh.toml`, `data/adapters/`, `data/configs/`, `data/goals/`, `data/guidelines/`,
+  `data/rules/`. How: `evh help project`, `evh help adapters`, `evh help configs`, `evh help goals`,
+  `evh help label-rules`.
 - Written by `evh` alone: everything else under `data/`. Captures, datasets, runs, label sets and reference
   sets are never changed once made: a correction is a new one. Scoring a run again replaces its scores against
   the same labels, nothing else.
@@ -53,8 +54,9 @@ The loop:
    `evh label-from-capture` makes labels by rule from what happened later.
 5. `evh labels --dataset-id D` shows how the label sets agree.
    `evh rescore --dataset-id D --labels D/S` scores the arms.
-6. `evh inspect --sheet --dataset-id D` shows every item with each arm's output; `evh pick` keeps some.
-7. `evh reference-promote` makes chosen labels the reference. `evh catalog-build` makes the pages.
+6. A file in `data/goals/` says what arms are compared for; `evh goals` says which arm is ahead, and how sure.
+7. `evh inspect --sheet --dataset-id D` shows every item with each arm's output; `evh pick` keeps some.
+8. `evh reference-promote` makes chosen labels the reference. `evh catalog-build` makes the pages.
 
 `evh overview` says what is here and what to do next; `evh validate` checks every promise of the folder. Every
 command has `--help` with an example, `--json` for programs, and `--dry-run` where it writes. Texts of items,
@@ -164,7 +166,8 @@ def commit(plan: Plan, progress: Callable[[int, int], None] | None = None) -> No
 
 def _settings(name: str) -> bytes:
     return (
-        "# The project's settings. Every one has a default; a secret is never among them.\n\n"
+        "# The project's settings. Every one has a default; a secret is never among them.\n"
+        "# `evh help project` lists them. What arms are compared for is a file in data/goals/.\n\n"
         f"[project]\nname = {json.dumps(name, ensure_ascii=False)}\n"
     ).encode()
 

@@ -12,6 +12,7 @@ from evh.acts.filled_sheet import Reading, read
 from evh.acts.label_from_capture import Guideline
 from evh.errors import Refusal
 from evh.project import datasets, labels
+from evh.project.shelf import read_each
 from evh.records import sheet_key
 from evh.records.labelset import LabelItem, LabelSet
 from evh.store import spreadsheet, strict, workbook
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from evh.project.find import Project
     from evh.records.dataset import Dataset
     from evh.records.sheet_key import SheetKey
+    from evh.store.spreadsheet import Sheet
 
 NEEDS = ("item_id", "item_sha256", "item", "label", "also right", "note")
 
@@ -96,8 +98,9 @@ def plan(
 
     Raises:
         Refusal: everything that is wrong with the rows at once, each with its row number; nothing filled; an
-            existing set; another sheet's key in the folder that knows these rows; another guideline, dataset or set of sets than the sheet's; a sheet to label again
-            that another person filled.
+            existing set; another sheet's key in the folder that knows these rows; another guideline, dataset
+            or set of sets than the sheet's; a key that contradicts its sets; a sheet to label again that
+            another person filled.
     """
     check_id(name, "label set")
     if not by.strip():
@@ -133,11 +136,7 @@ def plan(
     else:
         data = strict.read_bytes(source)
         digest = sha256(data)
-        if workbook.is_workbook(data):
-            sheet = workbook.read(data, source)
-        else:
-            refuse_format(source)
-            sheet = spreadsheet.read(data, source, encoding=encoding, needs=NEEDS)
+        sheet = _sheet(data, source, encoding)
         reading = read(project, dataset, sheet, key, source, several=kind != "person", as_typed=as_typed)
     if key is None and not no_key and not with_judgements and source.is_file():
         _refuse_lost_key(dataset_id, reading, source)
@@ -198,6 +197,13 @@ def plan(
     )
 
 
+def _sheet(data: bytes, source: Path, encoding: str | None) -> Sheet:
+    if workbook.is_workbook(data):
+        return workbook.read(data, source)
+    refuse_format(source)
+    return spreadsheet.read(data, source, encoding=encoding, needs=NEEDS)
+
+
 def _label_item(
     dataset: Dataset, item_id: str, reading: Reading, key: SheetKey | None, settled: Mapping[str, str]
 ) -> LabelItem:
@@ -229,15 +235,16 @@ def _key(source: Path, key_path: Path | None) -> SheetKey | None:
 
 def _refuse_lost_key(dataset_id: str, reading: Reading, source: Path) -> None:
     """Refuse a sheet that was renamed, so that its key is not found: what the key knows would be lost."""
-    found = []
-    for path in sorted(source.parent.glob("*.key.json")):
-        try:
-            key = sheet_key.parse(strict.read_object(path), path)
-        except Refusal:
-            continue  # another program's file, or a key that was cut: it can vouch for nothing
+    found: list[Path] = []
+
+    def look(path: Path) -> None:
+        key = sheet_key.parse(strict.read_object(path), path)
         known = key.dataset_id == dataset_id and not key.judging
         if known and reading.filled and all(item_id in key.rows for item_id in reading.filled):
             found.append(path)
+
+    # Another program's file, or a key that was cut, can vouch for nothing: it is passed over.
+    read_each(sorted(source.parent.glob("*.key.json")), look, [])
     if found:
         raise Refusal(
             "other-key",

@@ -84,9 +84,7 @@ def _of_set(
     )
 
 
-def _of_reference(
-    counted: SetSummary, shelf: Shelf, dataset: Dataset, reference: Reference
-) -> SetSummary:
+def _of_reference(counted: SetSummary, shelf: Shelf, dataset: Dataset, reference: Reference) -> SetSummary:
     sources = (reference.promoted_from or {}).get("source")
     listed = sources if isinstance(sources, list) else [sources]
     kinds = {str(one.get("kind")) for one in listed if isinstance(one, dict)}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evh.acts.field_model import Field
-    from evh.acts.sheet_model import Against, Sheet
+    from evh.acts.sheet_model import Against
     from evh.project.arms import Arm
     from evh.project.find import Project
     from evh.records.goal import Goal
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the options of a comparison come to: the arms, the metric, the set, and their sheet."""
+    """What the options of a comparison come to: the arms, the metric and the set."""
 
-    sheet: Sheet
     arms: tuple[Arm, ...]
     metric: str
     against: Against | None
@@ -53,7 +52,8 @@ def choose(
     """
     sheet = build_sheet(
         sources.project, dataset_id, runs,
-        metric=metric, against=against, with_outputs=False, with_previews=False, sources=sources,
+        metric=metric, against=against, with_outputs=False, with_previews=False, with_rows=False,
+        sources=sources,
     )  # fmt: skip
     if not sheet.metric:
         told = [f"{arm.name}: has no score" for arm in sheet.arms] or ["no arm has run on it"]
@@ -66,7 +66,7 @@ def choose(
             else f"evh run --config ARM --dataset-id {dataset_id}",
         )
     found = of_sheet(sources.project, dataset_id, runs, sources)
-    return Chosen(sheet, tuple(found), sheet.metric, sheet.against)
+    return Chosen(tuple(found), sheet.metric, sheet.against)
 
 
 def leaderboard(

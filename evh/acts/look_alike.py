@@ -21,9 +21,9 @@ _SHOWN = 200
 
 
 def look_alike(answers: Iterable[str], place: object) -> list[str]:
-    """Return a sentence for all answers that nobody can tell apart by eye, their characters written out.
+    r"""Return a sentence for all answers that nobody can tell apart by eye, their characters written out.
 
-    ``'yes'`` and ``'yes\\u200b'``; an ``é`` of one character and one of two. An answer with an unseen
+    ``'yes'`` and ``'yes\u200b'``; an ``é`` of one character and one of two. An answer with an unseen
     character is told of even where the other one is not there. Cost: linear in the answers.
 
     Args:

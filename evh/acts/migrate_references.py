@@ -9,7 +9,7 @@ crash between the two writes the next try finds the set and goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
@@ -24,7 +24,7 @@ from evh.store.names import ID_LENGTH, bad_new_id, possible_stems
 from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evh.project.find import Project
     from evh.records.dataset import Dataset
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 REASON = "promoted before labels existed (0.6.0)"
 ORIGIN = "migrated_from"
 """The key of a set that says which reference it was made from."""
+LEFT_OUT = "left_out"
+"""The key of a set that names the reference's texts that are of no item."""
+SHOWN = 5
 OWN_LABELS = "the dataset's own labels"
 PEOPLE = (
     "verdicts_by",
@@ -59,6 +62,7 @@ class Migration:
         new: the set is not there yet.
         digest: of the reference's texts: what fingerprints name.
         reason: why no set is made; empty where one is.
+        left_out: the texts that name no item, by their files' stems: the set is of the others.
     """
 
     ref: str
@@ -68,6 +72,7 @@ class Migration:
     new: bool
     digest: str
     reason: str = ""
+    left_out: tuple[str, ...] = ()
 
     def promoted_from(self) -> dict[str, Any]:
         """Return the promotion record; without a set it names the source alone."""
@@ -82,14 +87,25 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every reference without a promotion on record and what becomes of it; ``n_done`` have one already."""
+    """What becomes of each reference without a label set on record.
+
+    Attributes:
+        migrations: those that get a promotion record, or in place of one that names no set one that does.
+        n_done: references with a promotion on record, of sets or not.
+        still: those whose record names no set, and of which none can be made yet.
+        strays: a sentence for each folder or link that is passed over, for it is no reference set.
+    """
 
     migrations: tuple[Migration, ...]
     n_done: int
+    still: tuple[Migration, ...] = ()
+    strays: tuple[str, ...] = ()
 
 
 def plan(project: Project) -> Plan:
     """Return what migrating would write: a set and a promotion record for each reference that has none.
+
+    One that was migrated while no set could be made of it is tried again. Links are not followed.
 
     Raises:
         Refusal: with every reference that cannot be read, and every set of the name that a reference needs
@@ -98,26 +114,61 @@ def plan(project: Project) -> Plan:
     problems: list[Refusal] = []
     todo: list[tuple[str, Reference]] = []
     done = 0
-    for ref in references.refs(project):
+    again: list[tuple[str, Reference]] = []
+    strays = references.strays(project)
+    links = {one.path for one in strays if one.path.is_symlink()}
+    for ref in references.refs(project, problems):
+        place = project.data / "references" / ref
+        if not links.isdisjoint({place, place.parent}):
+            continue
         for reference in read_each([ref], lambda one: references.read(project, one), problems):
             if reference.promoted_from is None:
                 todo.append((ref, reference))
             else:
                 done += 1
+                again += [] if reference.label_refs else [(ref, reference)]
     known = {one.dataset_id: one for one in datasets.read_all(project, [])}
     found = read_each(
-        todo, lambda pair: _migration(project, pair[0], pair[1], known.get(pair[1].dataset_id)), problems
+        [*todo, *again],
+        lambda pair: _migration(project, pair[0], pair[1], known.get(pair[1].dataset_id)),
+        problems,
     )
     if problems:
-        if len(problems) == 1:
-            raise problems[0]
-        raise Refusal(
-            "cannot-migrate",
-            "not every reference can be migrated, so none was",
-            why=[f"{one.what}: {reason}" for one in problems for reason in one.why or ("",)],
-            next="; ".join(dict.fromkeys(one.next for one in problems if one.next)) or None,
-        )
-    return Plan(tuple(found), done)
+        raise _refusal(project, problems)
+    second = {ref for ref, _ in again}
+    now = [one for one in found if one.ref not in second or one.label_set is not None]
+    return Plan(
+        migrations=tuple(now),
+        n_done=done - sum(one.ref in second for one in now),
+        still=tuple(one for one in found if one not in now),
+        strays=tuple(f"{project.show(one.path)}: {one.what}" for one in strays),
+    )
+
+
+def _refusal(project: Project, problems: Sequence[Refusal]) -> Refusal:
+    """Return one Refusal of all that stands in the way: each line once, with the project's own paths."""
+    lines: dict[str, None] = {}
+    following: dict[str, None] = {}
+    for one in problems:
+        for reason in one.why or (one.what,):
+            named = reason.partition(": ")[0] in one.what or one.what in reason
+            lines[_shown(project, reason if named or len(problems) == 1 else f"{one.what}: {reason}")] = None
+        told = "rename the folder in data/references" if one.code == "bad-id" else one.next
+        if told:
+            following[_shown(project, told)] = None
+    if len(problems) == 1:
+        what = _shown(project, problems[0].what)
+        return Refusal(problems[0].code, what, why=list(lines), next="; ".join(following) or None)
+    return Refusal(
+        "cannot-migrate",
+        "not every reference can be migrated, so none was",
+        why=list(lines),
+        next="; ".join(following) or None,
+    )
+
+
+def _shown(project: Project, text: str) -> str:
+    return text.replace(f"{project.root}/", "")
 
 
 def commit(project: Project, plan: Plan) -> Plan:
@@ -140,7 +191,7 @@ def commit(project: Project, plan: Plan) -> Plan:
                 next="git diff; restore its texts",
             )
         made.append(one)
-    return Plan(tuple(made), plan.n_done)
+    return replace(plan, migrations=tuple(made))
 
 
 def source_of(project: Project, reference: Reference) -> dict[str, Any]:
@@ -205,6 +256,7 @@ def _migration(project: Project, ref: str, reference: Reference, dataset: Datase
     raw = references.raw_texts(project, reference) if _has_texts(project, ref) else {}
     digest = references.digest(raw)
     shas, by_item = _joined(reference, dataset, raw)
+    left_out = () if reference.items else tuple(sorted(set(raw) - _stems_of(by_item)))
     why = _no_set(reference, dataset, raw, shas, by_item)
     if why:
         return Migration(ref, source, None, {}, new=False, digest=digest, reason=why)
@@ -217,9 +269,14 @@ def _migration(project: Project, ref: str, reference: Reference, dataset: Datase
         task=dataset.task if dataset else "",
         created_at=reference.created_at if is_time(reference.created_at) else project.stamp(),
         n_items=len(by_item),
-        extra={ORIGIN: ref},
+        extra={ORIGIN: ref, **({LEFT_OUT: list(left_out)} if left_out else {})},
     )
-    return Migration(ref, source, made, by_item, new=_is_new(project, ref, made), digest=digest)
+    new = _is_new(project, ref, made)
+    return Migration(ref, source, made, by_item, new=new, digest=digest, left_out=left_out)
+
+
+def _stems_of(by_item: Iterable[str]) -> set[str]:
+    return {stem for item_id in by_item for stem in possible_stems(item_id)}
 
 
 def _has_texts(project: Project, ref: str) -> bool:
@@ -256,11 +313,12 @@ def _no_set(
         return f"its dataset {reference.dataset_id!r} is not here, so which bytes it labels is unknown"
     if reference.n_items > len(raw):
         return f"only {len(raw):,} of its {reference.n_items:,} texts are here"
-    if len(by_item) < len(raw):
-        return f"{plural(len(raw) - len(by_item), 'text')} of it name no item of {reference.dataset_id}"
+    if not by_item:
+        return f"none of its {plural(len(raw), 'text')} names an item of {reference.dataset_id}"
     empty = [item_id for item_id, data in by_item.items() if not data.strip()]
     if empty:
-        return f"{plural(len(empty), 'text')} of it are empty, which is no label: {', '.join(empty[:5])}"
+        are = "is" if len(empty) == 1 else "are"
+        return f"{plural(len(empty), 'text')} of it {are} empty, which is no label: {', '.join(empty[:5])}"
     given: dict[str, tuple[str, ...]] = {}
     for item_id, data in by_item.items():
         text = data.decode("utf-8", "surrogateescape")
@@ -296,8 +354,23 @@ def _taken(ref: str, made: LabelSet, reason: str) -> Refusal:
     )
 
 
-def told(migrations: Sequence[Migration]) -> list[str]:
-    """Return a sentence for each reference that gets no set."""
-    return [
-        f"{one.ref}: {one.reason}: its source is recorded, no set is made" for one in migrations if one.reason
+def told(plan: Plan) -> list[str]:
+    """Return a sentence for each reference that gets no set or not of all its texts, and for what is none."""
+    made = []
+    for one in plan.migrations:
+        if one.reason:
+            made.append(
+                f"{one.ref}: {one.reason}: its source is recorded, no set is made; "
+                "once that is mended, migrate again"
+            )
+        if one.left_out and one.label_set is not None:
+            name = "names" if len(one.left_out) == 1 else "name"
+            more = f" and {len(one.left_out) - SHOWN:,} more" if len(one.left_out) > SHOWN else ""
+            made.append(
+                f"{one.ref}: {plural(len(one.left_out), 'text')} of it {name} no item of "
+                f"{one.label_set.dataset_id}, left out of the set: {', '.join(one.left_out[:SHOWN])}{more}"
+            )
+    made += [
+        f"{one.ref}: {one.reason}: its source is on record, and still no set is made" for one in plan.still
     ]
+    return [*made, *plan.strays]

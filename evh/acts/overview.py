@@ -96,9 +96,9 @@ class CaptureLine:
 class Overview:
     """A project in one screen.
 
-    ``label_sets`` counts sets by source kind, ``reference_sets`` by tier. ``n_scorings`` is how often runs were
-    scored against a set or by a judge. ``waiting`` counts picks by target
-    (the empty text for none yet). ``next`` are command lines, the most useful first.
+    ``label_sets`` counts sets by source kind, ``reference_sets`` by tier. ``n_scorings`` is how often runs
+    were scored against a set or by a judge. ``waiting`` counts picks by target (the empty text for none yet).
+    ``next`` are command lines, the most useful first.
     """
 
     name: str

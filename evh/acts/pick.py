@@ -189,10 +189,10 @@ def report(
                 groups.setdefault(name, []).append(waiting)
     order = sorted(groups, key=lambda name: (name is None, name or ""))
     made = []
-    for name in order:
-        newest = newest_version(sources.datasets, name) if name in sources.datasets else None
-        n_taken = sum(name in versions for versions in used.values())
-        made.append(Group(name, tuple(groups[name]), newest, n_taken))
+    for which in order:
+        newest = newest_version(sources.datasets, which) if which in sources.datasets else None
+        n_taken = sum(which in versions for versions in used.values())
+        made.append(Group(which, tuple(groups[which]), newest, n_taken))
     notes = [
         f"{group.newest} is a version of {group.target}"
         + (f", and versions took {plural(group.n_taken, 'pick')} for it" if group.n_taken else "")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evh.acts import run_keep, run_resume
-from evh.project import arms, configs, datasets, labels, runs
+from evh.project import arms, configs, datasets, judged, labels, runs
 from evh.project.provenance import Provenance
 from evh.project.shelf import missing
 from evh.store.text import plural
@@ -27,8 +27,9 @@ class RunLine:
     """One finished run as lists show it.
 
     ``against`` is ``labels/<dataset>/<set>`` or ``<tier>/<name>``, or None for an unscored run; ``source``
-    is the kind of a label set's source. ``value`` is the primary metric's. ``n_scored`` is None where a
-    foreign run does not say. ``own`` and ``fitted`` tell that the score says less than it seems.
+    is the kind of a label set's source. ``value`` is the primary metric's, and ``metric`` what readers call
+    that: a validated judge's is without the word. ``n_scored`` is None where a foreign run does not say.
+    ``own`` and ``fitted`` tell that the score says less than it seems.
     """
 
     run: Run
@@ -38,6 +39,7 @@ class RunLine:
     n_scored: int | None
     own: bool
     fitted: bool
+    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,10 @@ class RunCount:
 
 
 def count_runs(found: Iterable[Run]) -> RunCount:
-    """Return how many runs there are: one that was scored again is no other run."""
+    """Return how many runs there are: one that was scored again, or judged, is no other run."""
     held = list(found)
     scored = [one for one in held if one.judged or arms.scored_against(one) is not None]
-    return RunCount(len({one.run_id for one in held}), len(scored))
+    return RunCount(len({one.run_id for one in held if not one.judged}), len(scored))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,11 @@ def lines(project: Project, listed: Sequence[Run]) -> list[RunLine]:
     """Return runs as lists show them, in their order."""
     sets: Mapping[str, LabelSet] = {one.ref: one for one in labels.read_all(project, [])}
     provenance = Provenance(project, sets)
-    return [_line(run, sets, provenance) for run in listed]
+    validity = judged.validity(project) if any(run.judged for run in listed) else judged.Validity()
+    return [
+        replace(_line(run, sets, provenance), metric=validity.metric(run, run.shown_metric or ""))
+        for run in listed
+    ]
 
 
 def _line(run: Run, sets: Mapping[str, LabelSet], provenance: Provenance) -> RunLine:

@@ -68,6 +68,7 @@ def build_sheet(
     with_outputs: bool = True,
     with_previews: bool = True,
     with_verdicts: bool = False,
+    with_rows: bool = True,
     goal: str | None = None,
     folder: str | None = None,
     sources: Sources | None = None,
@@ -90,6 +91,7 @@ def build_sheet(
         with_outputs: read the arms' outputs; without them `Cell.output` is None.
         with_previews: read the items' texts; without them `Row.preview` is empty.
         with_verdicts: give the footer its verdicts, which takes a paired test of every two arms.
+        with_rows: make the rows; without them there is no footer to read either, only what was chosen.
         goal: the goal whose metric, set and rules hold; by default the one goal that names the dataset.
         folder: the ``runs*`` folder whose scores alone are shown; by default those of all.
         sources: the project's records where the caller has read them already.
@@ -130,7 +132,7 @@ def build_sheet(
     same = (same_of(project, columns[0].column.run, sources) if columns else None) or operator.eq
     seen = (
         signals.seen_values(item.fields for item in sources.datasets[choices.new_vs].items)
-        if choices.new_vs
+        if choices.new_vs and with_rows
         else {}
     )
     previews = sources.previews(dataset) if with_previews else {}
@@ -146,7 +148,8 @@ def build_sheet(
     # A judge's shares are of all that it compared, shown or not, so that it says itself who won.
     by_judge = judge is not None and choices.row_metric == judge.title
     settles = sheet_signals.settling(labels, arms, choices.against, sources)
-    answered = [tuple(one.cell(item.item_id) for one in columns) for item in dataset.items]
+    items = dataset.items if with_rows else ()
+    answered = [tuple(one.cell(item.item_id) for one in columns) for item in items]
     scored = [
         {arms[at].name: cells[at].scores[position] for at, position in compete.items()} for cells in answered
     ]
@@ -154,7 +157,7 @@ def build_sheet(
         score in (None, 0, 1) for competing in scored for score in competing.values()
     )
     rows: list[Row] = []
-    for item, cells, competing in zip(dataset.items, answered, scored, strict=True):
+    for item, cells, competing in zip(items, answered, scored, strict=True):
         texts_here = tuple(one.get(item.sha256) for one in texts)
         judged_best = judge.winners(item.item_id) if judge else ()
         best = judged_best if by_judge else winners(competing, higher=choices.higher)
@@ -218,6 +221,7 @@ def build_sheet(
             *judgements.notes,
             *sheet_footer.unscored(arms, choices, dataset_id),
             *sheet_footer.undecided(columns, rows),
+            *sheet_footer.turned(arms, rows, footer, choices),
             *said.notes,
             *sources.notes(),
         ),

@@ -91,6 +91,56 @@ def verdicts(
     return Verdicts(tuple(_told(one, ranked) for one in footer), field.told(ranked), (*ranked.notes, *said))
 
 
+def turned(
+    arms: Sequence[ArmColumn], rows: Sequence[Row], footer: Sequence[Footer], choices: Choices
+) -> list[str]:
+    """Return the sentence that the stand-in puts another arm first than the metric; none where it agrees.
+
+    A metric without a value per item is stood in for by another one, row by row: winners, and what
+    `label_plan` counts, then speak for the arm that is first by that one. The two are compared on the rows
+    that both arms have. An arm measured on its own labels, or fitted on items here, leads nothing.
+    """
+    if choices.row_metric == choices.metric or not choices.row_metric:
+        return []
+    places = [arm.position(choices.row_metric, choices.against) for arm in arms]
+    figures = [dict(one.figures).get(choices.against, {}).get(choices.metric) for one in footer]
+    means = [None if at is None else one.means[at] for at, one in zip(places, footer, strict=True)]
+    held = [
+        at
+        for at, place in enumerate(places)
+        if place is not None
+        and not (arms[at].scores[place].own or arms[at].scores[place].fitted)
+        and figures[at] is not None
+        and means[at] is not None
+    ]
+    if len(held) < 2:
+        return []
+    sign = 1 if all(arms[at].run.higher_is_better(choices.metric) for at in held) else -1
+    row_sign = 1 if choices.higher else -1
+    first = max(held, key=lambda at: sign * (figures[at] or 0.0))  # the first of those that tie
+    instead = max(held, key=lambda at: row_sign * (means[at] or 0.0))
+    one, two = (_common(rows, at, other, places) for at, other in ((first, instead), (instead, first)))
+    if one is None or two is None or row_sign * one >= row_sign * two or figures[first] == figures[instead]:
+        return []
+    ahead, behind = arms[first].name, arms[instead].name
+    by_metric = f"{figures[first]:.4g}, {figures[instead]:.4g}"
+    told = f"by {choices.metric} {ahead} is ahead of {behind} ({by_metric}), "
+    told += f"by {choices.row_metric}, which stands in for it row by row, behind ({one:.4g}, {two:.4g}): "
+    return [f"{told}rows and winners speak for the other arm"]
+
+
+def _common(rows: Sequence[Row], at: int, other: int, places: Sequence[int | None]) -> float | None:
+    """Return the mean of one arm over the rows on which another one is scored too."""
+    mine, theirs = places[at], places[other]
+    if mine is None or theirs is None:
+        return None
+    return mean(
+        value
+        for row in rows
+        if (value := row.cells[at].scores[mine]) is not None and row.cells[other].scores[theirs] is not None
+    )
+
+
 def line(
     data: ArmData,
     rows: Sequence[Row],

@@ -27,6 +27,8 @@ _SCORE = re.compile(r"score:\s*(?P<letter>[a-z])", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _THOUSANDS = re.compile(r"[+-]?\d+,\d{3}")
 _SHOWN = 60
+_COMPARED = 20
+"""For so many ids that are not in the key it is searched what they were: each is compared to all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ class _Reader:
         self._columns, self._key, self._behind = columns, key, behind
         self._reading, self._guarded = reading, guarded
         self._strict = key is not None and key.rubric is not None  # made by inspect: every cell is in the key
+        self._alike = mangled.Alike(key.rows if key else ())
+        self._unknown = 0
         self._reshown = 0
         self._apart = 0
 
@@ -228,13 +232,14 @@ class _Reader:
         rows = self._key.rows if self._key else {}
         for one in (item_id, raw, spreadsheet.unguard(raw)):
             if one in rows:
-                alike = mangled.alike(one, rows) if self._guarded else []
+                alike = self._alike.of(one) if self._guarded else []
                 if alike:
                     names = " or ".join(map(repr, (one, *alike)))
                     self._refuse("mangled-cell", f"{place}: item_id may have been {names}: shown alike")
                     return None
                 return one, rows[one]
-        near = mangled.likely(item_id, rows)[:3]
+        self._unknown += 1
+        near = mangled.likely(item_id, rows)[:3] if self._unknown <= _COMPARED else []
         if near:
             was = " or ".join(map(repr, near))
             self._refuse("mangled-cell", f"{place}: item_id {one_line(item_id, _SHOWN)!r} was probably {was}")

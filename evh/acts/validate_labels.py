@@ -81,6 +81,9 @@ def check_references(found: Findings) -> None:
     project = found.project
     known = {one.dataset_id: one for one in datasets.read_all(project, [])}
     items = {dataset_id: one.by_id for dataset_id, one in known.items()}
+    for stray in references.strays(project):
+        if project.inside(stray.path):  # a link that leads out is an error already
+            found.warning("no-reference", stray.path, stray.what)
     for ref in references.refs(project, []):
         place = project.data / "references" / ref
         path = place / references.MANIFEST

@@ -116,7 +116,7 @@ def catalog_verify(*, folder: Path | None, as_json: bool) -> None:
 
 
 def _dry(project: Project, plan: Plan, *, as_json: bool) -> None:
-    left_out = _left_out(project) if plan.public else ()
+    left_out = _left_out(project, plan) if plan.public else ()
     if as_json:
         common.emit(
             "catalog-build",
@@ -133,10 +133,13 @@ def _dry(project: Project, plan: Plan, *, as_json: bool) -> None:
     _tell_left_out(left_out)
 
 
-def _left_out(project: Project) -> tuple[LeftOut, ...]:
+def _left_out(project: Project, plan: Plan) -> tuple[LeftOut, ...]:
+    from evh_build import guard
     from evh_build.public import PublicGathered
 
-    return PublicGathered(project).shown.left_out
+    made = PublicGathered(project)
+    guard.check(made, plan.out)
+    return made.shown.left_out
 
 
 def _not_for_others(project: Project) -> list[str]:

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     metavar="N",
     help="This port, or none. 0: any that is free. By default the project's own, or the next free one.",
 )
-@click.option("--no-watch", is_flag=True, help="Build once at the start, and not again.")
+@click.option(
+    "--watch/--no-watch", default=True, help="Build again at each change; --no-watch: once, at the start."
+)
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The site's folder (.build/catalog)."
 )
 @common.command("catalog-serve", example="evh catalog-serve")
-def catalog_serve(port: int | None, no_watch: bool, out: Path | None, as_json: bool) -> None:
+def catalog_serve(port: int | None, watch: bool, out: Path | None, as_json: bool) -> None:
     """Serve the catalog to this machine alone, and build it again whenever the project changes.
 
     Each project has a port of its own, made from the path of its folder: the same address every time, and
@@ -58,10 +60,10 @@ def catalog_serve(port: int | None, no_watch: bool, out: Path | None, as_json: b
             _first(workshop, place)
             server.begin()
             _tell_where(project, server, wanted=wanted, as_json=as_json)
-            if no_watch:
-                stop.wait()
-            else:
+            if watch:
                 follow(workshop, stop, command="catalog-serve", err=as_json)
+            else:
+                stop.wait()
         finally:
             stop.set()
             server.end()

@@ -7,6 +7,12 @@ import click
 from evh.cli import common
 from evh.errors import Refusal
 
+ORDER = (
+    "tutorial", "project", "data", "labels", "label-rules", "configs", "adapters", "runs", "sheet",
+    "versions", "goals", "judges", "evidence", "importing", "catalog",
+)  # fmt: skip
+"""The pages in the order of reading them: as the README has them. Others follow by name."""
+
 
 @common.command("help", example="evh help tutorial")
 @click.argument("topic", required=False)
@@ -26,7 +32,8 @@ def help(*, topic: str | None, as_json: bool) -> None:  # noqa: A001 - the comma
             why=[f"there is {', '.join(sorted(pages))}"],
             next="evh help",
         )
-    shown = sorted(pages) if topic is None else [topic]
+    rank = {name: at for at, name in enumerate(ORDER)}
+    shown = sorted(pages, key=lambda name: (rank.get(name, len(rank)), name)) if topic is None else [topic]
     if as_json:
         common.emit("help", "topics", [{"topic": name, "text": pages[name]} for name in shown])
     elif topic is None:

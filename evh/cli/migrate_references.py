@@ -20,7 +20,7 @@ def migrate_references(*, as_json: bool, dry_run: bool) -> None:
     plan = act.plan(project)
     if not dry_run:
         plan = act.commit(project, plan)
-    notes = act.told(plan.migrations)
+    notes = act.told(plan)
     if as_json:
         rows = [
             {
@@ -40,6 +40,7 @@ def migrate_references(*, as_json: bool, dry_run: bool) -> None:
         return
     if not plan.migrations:
         common.say(f"nothing to migrate: {plural(plan.n_done, 'reference set')} with a promotion on record")
+        common.warn(notes)
         return
     table(
         ["reference", "label set", "source", "by", "labels"],

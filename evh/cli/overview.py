@@ -84,7 +84,7 @@ def _show(made: Overview) -> None:
         _show_arms(line)
     findings = [
         f"{one.arm}{' (recorded)' if one.recorded else ''} was wrong on {one.n:,} of {one.of:,} items of "
-        f"{line.dataset_id} by {_short(one.ref, line.dataset_id)}{f', {one.failed:,} more failed' if one.failed else ''}{_split(one)}"
+        f"{line.dataset_id} by {_short(one.ref, line.dataset_id)}{_failed(one)}{_split(one)}"
         for line in made.datasets
         for one in line.wrong
     ]
@@ -128,6 +128,10 @@ def _show_arms(line: DatasetLine) -> None:
         ],
         right=(2, 3, 4),
     )
+
+
+def _failed(one: WrongCount) -> str:
+    return f", {one.failed:,} more failed" if one.failed else ""
 
 
 def _split(one: WrongCount) -> str:

@@ -92,8 +92,9 @@ def references(dataset_id: str | None, as_json: bool) -> None:
         known = {*datasets.ids(project), *(one.dataset_id for one in every)}
         raise missing("dataset", dataset_id, known, next="evh datasets")
     warnings = [f"{problem.what}: {'; '.join(problem.why)}" for problem in problems]
+    notes = [f"{project.show(one.path)}: {one.what}" for one in shelf.strays(project)]
     if as_json:
-        common.emit("references", "references", [_row(one) for one in found], warnings=warnings)
+        common.emit("references", "references", [_row(one) for one in found], warnings=[*warnings, *notes])
         return
     if not found:
         common.say("no reference set yet")
@@ -117,7 +118,7 @@ def references(dataset_id: str | None, as_json: bool) -> None:
             keep=(1, 2),
             drop=(6, 5, 7, 4),
         )
-    common.warn(warnings)
+    common.warn([*warnings, *notes])
     common.next_steps([_scored_next(project, found)] if found else [_promoted_next(project, dataset_id)])
 
 

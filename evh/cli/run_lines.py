@@ -188,7 +188,7 @@ def sentence(line: RunLine) -> str:
     if line.against:
         said += f", {line.n_scored:,} scored against {against(line)}" if line.n_scored is not None else ""
     if line.value is not None:
-        said += f", {run.shown_metric} {line.value:.3f}"
+        said += f", {line.metric} {line.value:.3f}"
     took = of_run(run)
     if took.cost_usd is not None:
         said += f", {took.cost_usd:.4f} USD"
@@ -216,11 +216,14 @@ def tell(
         done: what was run.
         as_json: one JSON document on stdout.
         next_steps: the commands for the next step.
-        strict: whether failed items make the exit code 3; what production never recorded did not fail.
+        strict: whether every failed item makes the exit code 3; else those do not that production never
+            recorded, for nothing failed there.
     """
     from evh.acts.runs import lines
+    from evh.adapters.providers import NOT_RECORDED
 
     listed = lines(project, done.runs)
+    failed = [one for one in done.failed if strict or one.error != NOT_RECORDED]
     failures = [{"run_id": one.run_id, "item_id": one.item_id, "error": one.error} for one in done.failed]
     if as_json:
         more: dict[str, Any] = {"unfinished": []} if command == "run" else {}
@@ -228,7 +231,7 @@ def tell(
             more = {"unfinished": [as_unfinished(project, done.unfinished)]}
         rows = [as_row(line) for line in listed]
         common.emit(command, "runs", rows, warnings=done.notes, failed=failures, **more)
-        if done.unfinished or (done.failed and strict):
+        if done.unfinished or failed:
             click.get_current_context().exit(Partly.exit_code)
         return
     for line in listed:
@@ -237,10 +240,10 @@ def tell(
     why = [f"{one.run_id}: {one.item_id}: {one_line(one.error, 200)}" for one in done.failed]
     if done.unfinished:
         raise _not_finished(project, done.unfinished, why)
-    if done.failed and strict:
+    if failed:
         raise Partly(
             "items-failed",
-            f"{plural(len(done.failed), 'item')} failed; what was answered is kept and scored",
+            f"{plural(len(failed), 'item')} failed; what was answered is kept and scored",
             why=why,
             next="mend what failed, then run again: a new run asks every item",
         )

@@ -81,7 +81,7 @@ def runs(
                     line.run.dataset_id,
                     line.run.labels or line.against,
                     line.source or (line.run.reference_tier if line.against else None),
-                    line.run.shown_metric,
+                    line.metric or None,
                     line.value,
                     line.n_scored,
                     line.run.n_items,

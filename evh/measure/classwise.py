@@ -53,6 +53,17 @@ class Coded:
     sizes: tuple[int, ...]
     kept: tuple[int, ...]
 
+    def decided(self) -> Coded:
+        """Return the same without the items that no run was scored on."""
+        import numpy as np
+
+        some = (self.guess != ABSENT).any(axis=1)
+        if some.all():
+            return self
+        sizes = np.bincount(self.truth[some])
+        kept = tuple(at for at, held in zip(self.kept, some, strict=True) if held)
+        return Coded(self.truth[some], self.guess[some], tuple(int(n) for n in sizes if n), kept)
+
 
 @dataclass(frozen=True, slots=True)
 class ClassTests:
@@ -148,8 +159,8 @@ def class_tests(
     What is said of an arm, or of a pair, does not depend on which other arms there are.
 
     Cost: one product of resamples × patterns × runs a class, where a pattern is a distinct row of classes;
-    once for each arm, once for all that were scored on the same items together, whose resamples × items
-    numbers are drawn, and once more for each pair that was not.
+    once for each arm, once for all that were scored on the same items together, and once more for each
+    pair that was not. For each of the latter two resamples × items numbers are drawn.
     """
     import numpy as np
 
@@ -186,11 +197,12 @@ def class_tests(
         if (present[:, a] == present[:, b]).all() and one is not None and two is not None:
             difference[at], apart = value[a] - value[b], one - two
         else:
-            seen, made = draw.of(shared, [int(a), int(b)])
+            seen, made = draw.of(shared, [int(a), int(b)], by_item=True)
             difference[at], apart = seen[0] - seen[1], made[:, 0] - made[:, 1]
         pair_low[at], pair_high[at] = percentile_ends(apart, confidence)
         error[at] = apart.std(ddof=1)
-        if np.bincount(coded.truth[shared], minlength=len(coded.sizes)).min() >= FEWEST_IN_CLASS:
+        in_class = np.bincount(coded.truth[shared], minlength=int(coded.truth.max()) + 1)
+        if in_class[np.unique(coded.truth)].min() >= FEWEST_IN_CLASS:
             p[at] = _p(apart)
     return ClassTests(value, low, high, first, second, n, difference, pair_low, pair_high, error, p)
 
@@ -246,9 +258,7 @@ class _Draw:
         made = [self._figures(weights, truth, guess) for weights in blocks]
         return _by_arm(seen, to_arm, len(arms))[0], _by_arm(np.concatenate(made), to_arm, len(arms))
 
-    def _by_item(
-        self, truth: NDArray[np.intp], pattern: NDArray[np.intp]
-    ) -> Iterator[NDArray[np.float64]]:
+    def _by_item(self, truth: NDArray[np.intp], pattern: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
         """Give blocks of resamples: how often each pattern was drawn, its items drawn one by one."""
         import numpy as np
 

@@ -131,7 +131,9 @@ def new_fields(fields: Mapping[str, object], seen: Mapping[str, frozenset[str]])
 
 
 def _identity(value: object) -> str:
-    """Return the value as JSON, which tells the types apart."""
+    """Return a text with a quote before it, else the value as JSON, which tells the types apart."""
+    if isinstance(value, str):
+        return f'"{value}'
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, sort_keys=True)

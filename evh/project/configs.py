@@ -64,6 +64,7 @@ def read_file(project: Project, path: Path) -> Config:
         raw = strict.parse_yaml(strict.read_bytes(path), project.show(path))
         return record.parse({"config_id": path.stem, **raw}, project.show(path))
 
+    project.readable(path)
     return project.kept(("config", path), [path], read)
 
 

@@ -129,6 +129,21 @@ class Project:
         real = os.path.realpath(path)
         return any(Path(real).is_relative_to(os.path.realpath(base)) for base in bases)
 
+    def readable(self, path: Path, *bases: Path) -> Path:
+        """Return a path that is about to be read, or refuse one that a link leads out of the project.
+
+        ``bases`` are folders that it may lie in too, where the user named one.
+        """
+        real = Path(os.path.realpath(path))
+        if not self.inside(path) and not any(real.is_relative_to(os.path.realpath(one)) for one in bases):
+            raise Refusal(
+                "outside",
+                f"{self.show(path)} leads out of the project",
+                why=[f"{self.show(path)}: a link leads to {real}; it is not read"],
+                next="replace the link by a file of the project's own",
+            )
+        return path
+
     def writable(self, path: Path) -> Path:
         """Return a path that is about to be written, or refuse one that a link leads out of the project.
 

@@ -146,4 +146,5 @@ def read_file(project: Project, path: Path) -> Judge:
         raw = strict.parse_yaml(strict.read_bytes(path), project.show(path))
         return record.parse({"scorer": path.stem, **raw}, project.show(path))
 
+    project.readable(path)
     return project.kept(("judge", path), [path], read)

@@ -66,4 +66,5 @@ def update(project: Project, model_id: str, change: Callable[[Model | None], Mod
 
 
 def _read(project: Project, path: Path) -> Model:
+    project.readable(path)
     return record.parse({"model_id": path.stem, **strict.read_object(path)}, project.show(path))

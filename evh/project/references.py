@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
@@ -10,9 +10,11 @@ from evh.project.shelf import check_new, files, folders, holding, listed, missin
 from evh.records import reference as record
 from evh.records.labelset import labels_digest
 from evh.store import atomic, parquet, strict
+from evh.store.atomic import is_tmp
 from evh.store.hashing import sha256, sha256_lines
 from evh.store.locks import held
 from evh.store.names import check_id, item_stems
+from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +37,60 @@ def refs(project: Project, problems: list[Refusal] | None = None) -> list[str]:
     """Return every reference set as ``<tier>/<name>``, sorted; see `shelf.read_each` for ``problems``."""
     places = listed(lambda: folders(project.data / "references"), problems)
     return [f"{one.parent.name}/{one.name}" for one in holding(places, MANIFEST, problems)]
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """What lies where reference sets do and is none: its path, and what it is."""
+
+    path: Path
+    what: str
+
+
+def strays(project: Project) -> list[Stray]:
+    """Return what looks like a reference set and is not listed as one, or is a link to one, by path.
+
+    Folders without a manifest, empty ones, and links. Files are no reference sets' look-alikes. What may not
+    be read is passed over: `refs` tells.
+    """
+    made: list[Stray] = []
+    top = project.data / "references"
+    for tier in _entries(top):
+        if tier.is_symlink():
+            made.append(Stray(tier, _linked(tier)))
+        elif tier.is_dir():
+            inside = _entries(tier)
+            if (tier / MANIFEST).is_file():
+                made.append(
+                    Stray(tier, f"a {MANIFEST} lies in the tier's folder; it belongs a folder deeper")
+                )
+            for place in inside:
+                what = _linked(place) if place.is_symlink() else _no_reference(place)
+                made += [Stray(place, what)] if what else []
+    return made
+
+
+def _entries(place: Path) -> list[Path]:
+    try:
+        found = sorted(place.iterdir()) if place.is_dir() else []
+    except OSError:
+        return []
+    return [path for path in found if path.name[0] != "." and not is_tmp(path.name)]
+
+
+def _linked(path: Path) -> str:
+    return f"it is a link, to {path.readlink()}; a reference set is a folder of its own"
+
+
+def _no_reference(place: Path) -> str:
+    """Return why a folder in a tier is no reference set; empty for one that is, and for a file."""
+    if not place.is_dir() or (place / MANIFEST).exists():
+        return ""
+    inside = _entries(place)
+    if not inside:
+        return "it is an empty folder: no reference set"
+    n_texts = sum(path.name.endswith(".txt") for path in inside)
+    return f"it holds {plural(n_texts, 'text')} and no {MANIFEST}: no reference set"
 
 
 def read(project: Project, ref: str) -> Reference:
@@ -160,7 +216,8 @@ def record_promotion(project: Project, ref: str, promoted_from: Mapping[str, Any
     """Write a promotion record into the manifest of a reference set that has none; nothing else changes.
 
     It is for sets that were made before labels existed: their texts, and the digests that fingerprints name,
-    stay as they are. A reason that is there stays too.
+    stay as they are. A reason that is there stays too. A record that names no label set gives way: it said
+    only whose the labels are, while no set could be made of them.
 
     Args:
         project: the project.
@@ -169,13 +226,14 @@ def record_promotion(project: Project, ref: str, promoted_from: Mapping[str, Any
         reason: why.
 
     Raises:
-        Refusal: there is no such set, or it has a promotion on record.
+        Refusal: there is no such set, or it has a promotion of label sets on record.
     """
     tier, _, name = ref.partition("/")
     path = path_of(project, tier, name) / MANIFEST
     with held(project.locks, project.writable(path.parent)):
         raw = strict.read_object(path)
-        if raw.get("promoted_from") is not None:
+        before = raw.get("promoted_from")
+        if before is not None and not (isinstance(before, dict) and not before.get("labels")):
             raise Refusal(
                 "existing-promotion",
                 f"the reference set {ref!r} has a promotion on record",

@@ -90,6 +90,30 @@ def alike(cell: str, known: Iterable[str]) -> list[str]:
     ]
 
 
+class Alike:
+    """Many texts, of which `alike` finds each one's doubles without comparing it to all of them."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known: dict[Decimal | str, list[str]] = {}
+        for one in known:
+            key = _shown_as(one)
+            if key is not None:
+                self._known.setdefault(key, []).append(one)
+
+    def of(self, cell: str) -> list[str]:
+        """Return which of the texts other than ``cell`` a spreadsheet shows as it shows ``cell``."""
+        key = _shown_as(cell)
+        return [] if key is None else alike(cell, self._known.get(key, ()))
+
+
+def _shown_as(cell: str) -> Decimal | str | None:
+    """Return what texts that are shown alike share; None for a text that is shown as it is."""
+    if _NUMBER.fullmatch(cell):
+        return _number(cell)
+    plain = cell.casefold()
+    return plain if plain in _TRUTHS else None
+
+
 def _number(text: str) -> Decimal | None:
     try:
         return Decimal(text.replace(",", "."))

@@ -46,7 +46,7 @@ class _Loader(yaml.SafeLoader):
         return {str(key): value for key, value in made.items()}
 
     def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-        value = float(super().construct_yaml_float(node))  # type: ignore[no-untyped-call]
+        value = float(super().construct_yaml_float(node))
         if not isfinite(value):
             raise yaml.constructor.ConstructorError(
                 None, None, f"{node.value[:40]} is larger than any number that evh can hold", node.start_mark

@@ -9,8 +9,20 @@
   sheet.visible = (text) => String(text).replace(HIDDEN, (c) =>
     (c === "\n" || c === "\t" ? c : "⟨U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩"));
 
-  // A word that a shell reads back as it is.
-  sheet.quote = (word) => (/^[A-Za-z0-9@%+=:,./_-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\"'\"'") + "'");
+  const INVISIBLE = new RegExp("[\\t\\n]|" + HIDDEN.source, "u");
+  const BYTES = new RegExp("['\\\\\\t\\n]|" + HIDDEN.source, "gu");
+
+  // A word that bash and zsh read back as it is; what cannot be seen, or would end a line, by its bytes.
+  sheet.quote = (word) => {
+    if (/^[A-Za-z0-9@%+=:,./_-]+$/.test(word)) return word;
+    if (!INVISIBLE.test(word)) return "'" + word.replaceAll("'", "'\"'\"'") + "'";
+    return "$'" + word.replaceAll("\0", "\ufffd").replace(BYTES, bytes) + "'";
+  };
+
+  function bytes(c) {
+    if (c === "'" || c === "\\") return "\\" + c;
+    return [...new TextEncoder().encode(c)].map((one) => "\\x" + one.toString(16).padStart(2, "0")).join("");
+  }
 
   // An option with its value; one that begins with "-" stays the option's by "=".
   function option(name, value) {

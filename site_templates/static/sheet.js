@@ -72,7 +72,7 @@
       this.table.style.width = left + "px"; // a fixed layout needs a number, or the columns jump
       this.table.style.setProperty("--row", this.height + "px");
       this.table.tHead.replaceChildren(this.head());
-      this.table.tFoot.replaceChildren(...[0, 1].map((line) => this.foot(line)));
+      this.table.tFoot.replaceChildren(...Array.from({ length: this.footLines() }, (_, line) => this.foot(line)));
       this.table.setAttribute("aria-colcount", String(this.columns.length + 1));
       this.cursor.column = Math.min(this.cursor.column, this.columns.length);
       this.tools.makeColumns();
@@ -83,7 +83,7 @@
     apply(keep) {
       this.rows = this.model.view(this.state);
       this.base = this.model.arms.findIndex((arm) => arm.name === this.state.base);
-      this.table.setAttribute("aria-rowcount", String(this.rows.length + 3));
+      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1 + this.footLines()));
       this.cursor.at = Math.min(this.cursor.at, Math.max(this.rows.length - 1, 0));
       if (!keep) { this.cursor.at = 0; this.wrap.scrollTop = 0; } // else a shorter table shows nothing
       for (const th of this.table.tHead.rows[0].cells) {
@@ -128,6 +128,8 @@
       cells.forEach((cell, at) => { cell.dataset.key = this.columns[at].key; });
       return h("tr", { "aria-rowindex": "1" }, this.stick(h("th", { scope: "col", class: "select", "aria-colindex": "1" }, h("span", { class: "sr" }, "Selected")), 0), cells);
     }
+    // The same with any columns shown: an arm's verdict may be the only one of three lines.
+    footLines() { return Math.max(2, ...this.model.columns.map((one) => (one.foot || []).length)); }
     foot(line) {
       const cells = this.columns.map((one, at) => {
         const [value, over] = (one.foot || [])[line] || ["", ""];

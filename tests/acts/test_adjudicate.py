@@ -474,3 +474,48 @@ def test_an_answer_that_is_a_slip_of_the_hand_is_refused(
         return
     why = evh.refused("off-choices", *words).json["refused"]["why"]
     assert why == [f"{sheet}: row 2: i2: {slip!r} is no answer of the sets, and they use 'file'"]
+
+
+def test_an_answer_column_that_was_edited_is_refused(
+    project: Project, builder: Builder, evh: CommandLine, tmp_path: Path
+) -> None:
+    """A letter's cell is what the person read: one that changed or moved is refused."""
+    sheet = tmp_path / "s.csv"
+    write(evh, sheet)
+    a = letter_of(sheet, "i2", "file")
+    fill(sheet, {"i2": {a: "close", "label": a}})
+    line = ["label-import", str(sheet), "--dataset-id", "d", "--set", "settled", "--by", "cy"]
+    told = evh.refused("changed-text", *line).json["refused"]["why"]
+    assert told == [f"{sheet}: row 2: i2: the cell {a} was edited; the answer goes into the column label"]
+    fill(sheet, {"i2": {"A": "close", "B": "file"} if a == "A" else {"A": "file", "B": "close"}})
+    evh.refused("changed-text", *line)
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (lambda letters, a: letters[a].update(text="escalate"), "is 'escalate' of d/bo, which says 'file'"),
+        (lambda letters, a: letters[a].update(sets=["d/ann"]), "is 'file' of d/ann, which says 'close'"),
+        (lambda letters, a: letters.pop(a), "the key has no letter for what d/bo says"),
+    ],
+)
+def test_a_key_that_contradicts_its_sets_is_refused(  # noqa: PLR0917 - a table's columns
+    project: Project,
+    builder: Builder,
+    evh: CommandLine,
+    tmp_path: Path,
+    edit: Any,
+    reason: str,
+) -> None:
+    """The sets are here, so what a letter stands for is known: an edited key decides nothing."""
+    sheet = tmp_path / "s.csv"
+    write(evh, sheet)
+    a = letter_of(sheet, "i2", "file")
+    key = json.loads((tmp_path / "s.key.json").read_bytes())
+    edit(key["rows"]["i2"]["letters"], a)
+    (tmp_path / "s.key.json").write_text(json.dumps(key))
+    fill(sheet, {"i3": {"label": letter_of(sheet, "i3", "file")}})
+    line = ["label-import", str(sheet), "--dataset-id", "d", "--set", "settled", "--by", "cy"]
+    told = " ".join(evh.refused("other-key", *line).json["refused"]["why"])
+    assert reason in told
+    assert not labels.exists(project, "d", "settled")

@@ -74,6 +74,22 @@ def test_it_writes_a_config_and_runs_it(build: Builder, evh: CommandLine) -> Non
     assert document["failed"] == [{"run_id": row["run_id"], "item_id": "b", "error": "not recorded"}]
 
 
+def test_a_record_that_cannot_be_read_is_a_failure(build: Builder, evh: CommandLine) -> None:
+    """The adapter breaks on one record: exit 3, as of `run`; what was never recorded is none."""
+    broken = ADAPTER.replace(
+        'return record["decision"]', 'return record["decision"] if record["item"] != "aa" else 1 / 0'
+    )
+    (build.project.data / "adapters" / "a.py").write_text(broken, "utf-8")
+    words = ["--dataset-id", "d", "--json"]
+    first = evh("arm-from-capture", "--capture", "k", "--as", "p", *words)
+    again = evh("run", "--config", "p", *words)
+    for outcome in (first, again):
+        assert outcome.code == 3
+        failed = {one["item_id"]: one["error"] for one in outcome.json["failed"]}
+        assert failed["b"] == "not recorded"
+        assert "division by zero" in failed["a"]
+
+
 def test_one_config_serves_another_dataset(build: Builder, evh: CommandLine) -> None:
     """`run --config p` reads the same capture for the other half's items."""
     make(evh)

@@ -53,6 +53,7 @@ def test_a_new_project_opens(tmp_path: Path) -> None:
         ".gitattributes",
         "adapters",
         "configs",
+        "goals",
         "guidelines",
         "rules",
     ]

@@ -288,13 +288,14 @@ def test_adjudicating_needs_the_sheets_own_key_and_sets(
 ) -> None:
     """The key says what is settled; other sets, no key, a letter that is not there are refused."""
     out = tmp_path / "s.csv"
-    adjudicated(evh, builder, out)
+    key = adjudicated(evh, builder, out)
+    shown = ",".join(one["text"] for one in key["rows"]["i2"]["letters"].values())
     builder.labels("d", "c", {"i1": "yes"}, task="t")
-    out.write_text("item_id,A,B,label\ni2,yes,no,A\n", "utf-8")
+    out.write_text(f"item_id,A,B,label\ni2,{shown},A\n", "utf-8")
     assert "adjudicates d/a, d/b" in evh.refused("other-sheet", *words(out, "--adjudicates", "a,c")).out
     out.write_text("item_id,label\ni2,Z\n", "utf-8")
     assert "no letter of this row: A, B" in evh.refused("no-letter", *words(out)).out
-    out.write_text("item_id,A,B,label\ni2,yes,no,A\n", "utf-8")
+    out.write_text(f"item_id,A,B,label\ni2,{shown},A\n", "utf-8")
     plan = evh.ok(*words(out, "--dry-run", "--json")).json["label_sets"][0]
     assert [one["set"] for one in plan["parents"]] == ["d/a", "d/b"]
     out.with_suffix(".key.json").rename(tmp_path / "away.json")

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binomtest, permutation_test
 
 from evh.acts.leaderboard import leaderboard
+from evh.acts.pair_test import pair_test
 from evh.project.find import Project
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct
@@ -235,6 +236,23 @@ def test_a_run_level_figure_has_its_verdicts_by_class(build: Builder, project: P
         ("half", 0.75, "behind"),
         ("poor", 0.5, "behind"),
     ]
+
+
+def test_the_pair_test_says_what_the_leaderboard_says(build: Builder, project: Project) -> None:
+    """One number has one interval: of an arm beside two others, and of the same arm in a pair."""
+    for arm, places in {"good": (1, 2), "half": range(1, 20, 2), "poor": range(1, 40, 2)}.items():
+        decisions = wrong_on(*places)
+        build.run(
+            arm, "d", decisions, scores=correct(decisions, LABELS), against=AGAINST,
+            primary_metric="balanced_accuracy",
+        )  # fmt: skip
+        _figure(project, arm, 1 - len(places) / 40)
+    table = {one.name: (one.low, one.high) for one in leaderboard(project, "d").arms}
+    pair = pair_test(project, "half", "poor", "d")
+    assert {one.name: (one.low, one.high) for one in pair.arms} == {
+        name: table[name] for name in ("half", "poor")
+    }
+    assert table["half"][0] is not None
 
 
 def test_an_adapters_own_figure_has_no_verdict(build: Builder, project: Project) -> None:

@@ -183,9 +183,9 @@ def test_a_run_that_is_here_tells_more(project: Project, builder: Builder, evh: 
         ({}, {"n_items": 40}, "its texts are not here"),
         ({"i1": b"x"}, {"n_items": 2}, "only 1 of its 2 texts are here"),
         ({"i1": b"x"}, {"dataset_id": "gone"}, "its dataset 'gone' is not here"),
-        ({"i1": b"x", "nobody": b"y"}, {}, "1 text of it name no item of d"),
+        ({"nobody": b"y"}, {}, "none of its 1 text names an item of d"),
         ({"i1": b"x", "i2": b"caf\xe9"}, {}, "not UTF-8, which every label is: i2"),
-        ({"i1": b"x", "i2": b" \n"}, {}, "are empty, which is no label: i2"),
+        ({"i1": b"x", "i2": b" \n"}, {}, "1 text of it is empty, which is no label: i2"),
     ],
 )
 def test_where_a_set_cannot_be_made_the_source_is_recorded(  # noqa: PLR0917 - a table's columns
@@ -275,3 +275,70 @@ def test_validate_holds_a_migrated_reference_against_its_set(
     assert [(one["code"], one["reason"]) for one in found] == [
         ("promotion", "late fee (2): its text is not the label that was promoted")
     ]
+
+
+def test_a_text_of_no_item_is_left_out_and_told(project: Project, builder: Builder, evh: CommandLine) -> None:
+    """One stray file does not lose the set: it is of the other texts, and names the stray."""
+    old_reference(project, "gold/d", {"i1": b"file", "i2": b"close", "nobody": b"x"})
+    document = evh.ok("migrate-references", "--json").json
+    assert document["references"][0]["label_set"] == "d/gold_d"
+    assert document["warnings"] == ["gold/d: 1 text of it names no item of d, left out of the set: nobody"]
+    held = labels.read(project, "d", "gold_d")
+    assert labels.texts(project, held) == {"i1": "file", "i2": "close"}
+    assert held.extra["left_out"] == ["nobody"]
+    assert [one for one in evh("validate", "--json").json["findings"] if one["code"] == "promotion"] == []
+
+
+def test_a_second_try_makes_the_set_that_could_not_be_made(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """While nothing is mended it says so and changes no byte; then the record names the set."""
+    place = old_reference(project, "gold/d", {"i1": b"file", "i2": b" "})
+    assert migrate(evh)["gold/d"]["label_set"] is None
+    before = tree_bytes(project.root)
+    document = evh.ok("migrate-references", "--json").json
+    assert (document["references"], document["n_done"]) == ([], 1)
+    why = "gold/d: 1 text of it is empty, which is no label: i2: "
+    assert document["warnings"] == [f"{why}its source is on record, and still no set is made"]
+    assert tree_bytes(project.root) == before
+    (place / "i2.txt").write_bytes(b"close")
+    assert migrate(evh)["gold/d"]["label_set"] == "d/gold_d"
+    assert references.read(project, "gold/d").label_refs == ("d/gold_d",)
+    assert evh.ok("migrate-references", "--json").json["warnings"] == []
+
+
+def test_what_is_no_reference_set_is_told_everywhere(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """A folder without a manifest, an empty one and a link: told by all three commands."""
+    old_reference(project, "gold/d", {"i1": b"file"})
+    gold = project.data / "references" / "gold"
+    (gold / "bare").mkdir()
+    (gold / "bare" / "i1.txt").write_bytes(b"file")
+    (gold / "empty").mkdir()
+    (gold / "twin").symlink_to("d")
+    lines = {
+        "data/references/gold/bare: it holds 1 text and no manifest.json: no reference set",
+        "data/references/gold/empty: it is an empty folder: no reference set",
+        "data/references/gold/twin: it is a link, to d; a reference set is a folder of its own",
+    }
+    document = evh.ok("migrate-references", "--json").json
+    assert [row["reference"] for row in document["references"]] == ["gold/d"]
+    assert set(document["warnings"]) == lines
+    assert lines <= set(evh.ok("references", "--json").json["warnings"])
+    found = evh("validate", "--json").json["findings"]
+    assert {f"{one['file']}: {one['reason']}" for one in found if one["code"] == "no-reference"} == lines
+
+
+def test_a_refusal_tells_each_thing_once_and_no_option_that_is_not_there(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """Paths are the project's own; a folder that no id may name is to be renamed."""
+    old_reference(project, "gold/d", {"i1": b"file"})
+    old_reference(project, "gold/my refs", {"i1": b"file"})
+    (old_reference(project, "gold/broken") / "manifest.json").write_text("{")
+    told = evh.refused("cannot-migrate", "migrate-references").json["refused"]
+    assert len(told["why"]) == len(set(told["why"])) == 2
+    assert str(project.root) not in json.dumps(told)
+    assert all(line.count("manifest.json") < 2 for line in told["why"])
+    assert "choose another name" not in told["next"]

@@ -146,7 +146,7 @@ def test_an_arm_that_nothing_scored_yet_is_to_be_scored(project: Project) -> Non
 
 
 def test_the_word_that_weighs_most_is_looked_into(project: Project) -> None:
-    """Most errors are told by a model; the rule, the person, the set that settles and the reference go first."""
+    """A model's word is none; then a rule's, a person's, that of a set that settles, a reference's."""
     built = Builder(project)
     built.dataset("d", {key: key for key in "abcd"})
     said = dict.fromkeys("abcd", "x")

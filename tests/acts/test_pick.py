@@ -187,7 +187,7 @@ def test_what_waits_for_a_dataset_with_versions_goes_to_the_newest(built: Builde
         "another version of gov itself would be without what they have"
     ) in shown.err
     assert "evh pick --dataset-id prod --item a --item 'c d' --for gov2 --for else" in shown.out
-    assert "evh dataset-extend gov2 --dataset-id gov2_v2 --picks" in shown.out
+    assert "evh dataset-extend gov2 --dataset-id gov3 --picks" in shown.out
     assert "dataset-extend gov " not in shown.out
     evh.ok("pick", "--dataset-id", "prod", "--item", "a", "--for", "gov2")
     evh.ok("dataset-extend", "gov2", "--dataset-id", "gov3", "--picks")

@@ -17,6 +17,10 @@ from tests.schema import check
 # on two ("d", "e"). "f" has a decision and no label.
 TRUTH = {"a": "yes", "b": "no", "c": "yes", "d": "yes", "e": "no"}
 DECIDED: dict[str, str | None] = {"a": "yes", "b": "no", "c": "no", "d": None, "e": None, "f": "yes"}
+OWN = (
+    "Nothing to say yet: no label that was made apart from production's own decisions is on an item that it "
+    "decided."
+)
 
 
 @pytest.fixture
@@ -84,9 +88,5 @@ def test_why_nothing_is_said_is_the_true_reason(project: Project) -> None:
     assert told == [
         ("Nothing to say yet: no arm replays production's own decisions.", "arm-from-capture"),
         ("Nothing to say yet: no set labels what production decided.", "label-sheet"),
-        (
-            "Nothing to say yet: no label that was made apart from production's own decisions is on an item "
-            "that it decided.",
-            "label-sheet",
-        ),
+        (OWN, "label-sheet"),
     ]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evh.acts import sheet_csv
+from evh.acts import label_plan, sheet_csv
 from evh.acts.sheet import Filters, Sheet, build_sheet, count_by
 from evh.errors import Refusal
 from evh.project import labels
@@ -245,6 +245,29 @@ def test_correct_stands_in_for_a_metric_without_a_value_per_item(project: Projec
     assert dict(sheet.footer[0].figures)[sheet.against]["balanced_accuracy"] == 0.875
     assert any("balanced_accuracy has no value per item: correct draws" in note for note in sheet.notes)
     assert by_item(sheet)["one"].winners == ("a",)
+
+
+def test_a_stand_in_that_ranks_the_arms_the_other_way_is_told(project: Project) -> None:
+    """a is right on 2 of 3 rows and b on 1, but by balanced accuracy b is ahead: the reader is told."""
+    built = Builder(project)
+    built.dataset("d", {"one": "1", "two": "2", "three": "3"})
+    truth = {"one": "x", "two": "x", "three": "y"}
+    built.labels("d", "truth", truth)
+    said = {"a": dict.fromkeys(truth, "x"), "b": {"one": "y", "two": "y", "three": "y"}}
+    for name, value in (("a", 0.5), ("b", 0.625)):
+        built.rescored(
+            built.run(name, "d", said[name]), said[name], correct(said[name], truth),
+            against="labels/d/truth", primary_metric="balanced_accuracy",
+            figures={"balanced_accuracy": value},
+        )  # fmt: skip
+    sheet = build_sheet(project, "d")
+    told = (
+        "by balanced_accuracy b is ahead of a (0.625, 0.5), by correct, which stands in for it row by row, "
+        "behind (0.3333, 0.6667): rows and winners speak for the other arm"
+    )
+    assert told in sheet.notes
+    assert told in label_plan.plan(project, "d", ["a", "b"]).notes
+    assert not any("stands in for it" in note for note in build_sheet(project, "d", metric="correct").notes)
 
 
 def test_a_lower_is_better_metric_is_won_by_the_lowest(project: Project) -> None:

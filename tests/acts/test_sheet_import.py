@@ -135,9 +135,10 @@ def test_the_sheet_shows_the_judge_beside_the_metric(
     assert rows["judge"] == f"ann/{PICKS}"
     one = next(row for row in rows["rows"] if row["item_id"] == "one")
     assert (one["winners"], one["judge_winners"]) == (["production", "arm_a"], ["arm_b"])
-    assert [line["judge_win_rate"] for line in rows["footer"]] == [0.0, 0.0, 1.0]
+    won = {"production": 0.0, "arm_a": 0.0, "arm_b": 1.0}
+    assert {line["arm"]: line["judge_win_rate"] for line in rows["footer"]} == won
     by_judge = evh.ok("inspect", "--sheet", "--dataset-id", "d", "--metric", f"ann/{PICKS}", "--json").json
-    assert [line["win_rate"] for line in by_judge["footer"]] == [0.0, 0.0, 1.0]
+    assert {line["arm"]: line["win_rate"] for line in by_judge["footer"]} == won
     assert {line["verdict"] for line in by_judge["footer"]} == {"leader", "contender"}
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+from evh.cli.help import ORDER
 from tests.conftest import CommandLine
 from tests.schema import check
 
@@ -11,6 +15,17 @@ def test_it_lists_its_pages(evh: CommandLine) -> None:
     told = evh.ok("help").out
     assert "adapters       Adapters: your code, in one file" in told
     check(evh.ok("help", "--json").json, "help")
+
+
+def test_it_begins_with_the_tutorial(evh: CommandLine) -> None:
+    """The pages stand in the order of reading them, every one of them, and the tutorial is next."""
+    told = evh.ok("help").out
+    pages = [line.split()[0] for line in told.split("next:")[0].splitlines() if line.strip()]
+    assert pages == list(ORDER)
+    assert told.rstrip().endswith("evh help tutorial")
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    table = readme[readme.index("| [tutorial](evh/guide/tutorial.md)") :]
+    assert list(dict.fromkeys(re.findall(r"evh/guide/([a-z-]+)\.md", table))) == list(ORDER)
 
 
 def test_it_prints_a_page(evh: CommandLine) -> None:

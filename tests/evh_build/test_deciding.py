@@ -92,7 +92,7 @@ def test_the_home_page_and_the_list_tell_where_a_goal_stands(out: Path) -> None:
         assert "Which arm answers?" in text
         assert "best leads by correct against gold ann" in text
         assert "Baseline: best 2026-11-01 production differs" in text
-    assert "evh deploy-sheet --config best" in commands(out / "index.html")
+    assert "evh deploy-sheet --config best --capture c" in commands(out / "index.html")
 
 
 def test_a_label_set_s_group_has_a_chip_and_no_pill(project: Project) -> None:

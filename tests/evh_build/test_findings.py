@@ -50,3 +50,31 @@ def test_a_figure_says_over_how_many_items_it_is(source: Source) -> None:
     (group,) = standings.groups(source, "d")
     assert group.metrics[0] == "share"
     assert (group.rows[0].n, group.rows[0].of) == (3, 17)
+
+
+def test_the_finding_to_read_stands_first(project: Project) -> None:
+    """A reference, the winner's set, a person's, a rule's; then what was settled later, and a model's."""
+    builder = Builder(project)
+    builder.dataset("d", {"one": "text 1", "two": "text 2"})
+    answers = {"one": "yes", "two": "no"}
+    builder.capture("c", [{"record_id": "r"}])
+    builder.labels("d", "a_model", answers, source={"kind": "model", "config_id": "other"})
+    builder.labels("d", "b_first", answers)
+    builder.labels("d", "c_rule", answers, source={"kind": "rule", "capture": "c"})
+    builder.labels("d", "d_person", answers)
+    settled = builder.labels(
+        "d", "e_settled", answers, parents=({"set": "d/b_first", "labels_sha256": "0" * 64},)
+    )
+    decided: dict[str, str | None] = {"one": "yes", "two": "yes"}
+    params = {"provider": "recorded", "capture": "c"}
+    run = builder.run("production", "d", decided, params=params)
+    scores = {"one": {"correct": 1.0}, "two": {"correct": 0.0}}
+    builder.rescored(run, decided, scores, against="labels/d/e_settled")
+
+    def order() -> list[str]:
+        source = Source(Gathered(project), max_item_text=1000)
+        return [one.mark.name for one in findings.findings(source, "d")]
+
+    assert order() == ["e_settled", "d_person", "c_rule", "b_first", "a_model"]
+    builder.reference("silver/agreed", settled)
+    assert order() == ["agreed", "d_person", "c_rule", "b_first", "a_model"]

@@ -48,7 +48,7 @@ def found_in(folder: Path) -> dict[tuple[str, str], str]:
     data = data_of(folder / "search" / "data.js")
     made = {}
     for line in data["lines"].split("\n"):
-        number, leaf, name, _ = line.split("\t")
+        number, leaf, name, *_ = line.split("\t")
         group = data["groups"][int(number)]
         made[group["kind"], name] = group["before"] + (leaf or name) + group["after"]
     return made
@@ -218,7 +218,8 @@ def test_a_guideline_is_named_as_people_know_it(project: Project) -> None:
         ("rules", rule, ".yaml", b"a: 1\n"),
     ):  # fmt: skip
         one = LabelSet("d", name, source, {"x": LabelItem(sha)}, "", created_at="2026-10-01T00:00:00Z")
-        labels.write_new(project, one, {"x": b"yes"}, guideline=(ending, text))
+        written = labels.write_new(project, one, {"x": b"yes"}, guideline=(ending, text))
+        made.reference(f"silver/{name}", written)
     out = build(project)
     shown = words(out / "labels/index.html")
     assert "How to judge" in shown
@@ -227,6 +228,8 @@ def test_a_guideline_is_named_as_people_know_it(project: Project) -> None:
     page = (out / "labels/d/hand/index.html").read_text()
     assert "<em>twice</em>" in page
     assert "Guideline: How to judge" in words(out / "labels/d/hand/index.html")
+    assert "Labelled by How to judge" in words(out / "references/silver/hand/index.html")
+    assert "Labelled by seen.yaml" in words(out / "references/silver/rules/index.html")
 
 
 # ---------------------------------------------------------------------------------------------------- large

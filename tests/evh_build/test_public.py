@@ -77,7 +77,6 @@ def public_project(project: Project) -> Project:
     made.pick("tickets_pub", "t1", targets=("loans_2026",), note="for the loans")
     made.pick("tickets_pub", "t2", targets=("tickets_pub",), note="keep; loans_2026 has it too")
     made.pick("loans_2026", "loan-0001", targets=("tickets_pub",), note=SECRET_NOTE)
-    (project.data / "datasets" / "broken_loans_2026.json").write_text('{"dataset_id": ')
     return project
 
 
@@ -369,4 +368,19 @@ def test_where_the_project_lies_is_never_published(project: Project) -> None:
 
 def _hidden(*names: str) -> shown.Shown:
     none: frozenset[str] = frozenset()
-    return shown.Shown(*(none,) * 9, (), frozenset(names))
+    return shown.Shown(
+        datasets=none, texts=none, captures=none, sets=none, references=none, runs=none, configs=none,
+        goals=none, judges=none, left_out=(), names=frozenset(names), ids=frozenset(names),
+    )  # fmt: skip
+
+
+def test_evhs_own_words_are_no_secret(project: Project) -> None:
+    """A hidden reference's caveat is a sentence of evh's: a public note may have it, and the guide too."""
+    public_project(project)
+    caveat = "Its sets were made by different guidelines, it leaves 2 texts of differing answers."
+    hidden = labels.read(project, "loans_2026", "ada_private")
+    Builder(project).reference("silver/loans_2026_ref", hidden, caveat=caveat)
+    noted(project, "tickets_pub", "caveated", {"t1": caveat})
+    guide = "One YAML file an arm, written by people"
+    noted(project, "loans_2026", "guided", {"loan-0001": f"{guide}: data configs config yaml"})
+    assert build(project).n_pages

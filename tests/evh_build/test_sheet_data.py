@@ -124,7 +124,11 @@ def test_rows_in_full_hold_every_label_note_field_and_text(folder: Path) -> None
     assert ["capture", "c"] in row["from"]
     assert row["arms"] == [{"decision": "no"}, {"decision": "yes"}]
     assert [label and label[0] for label in row["labels"]] == ["yes", "no", "yes", None]
-    assert (row["pick"]["for"], row["pick"]["tags"], row["pick"]["note"]) == ("v1", ["case=missed"], "look")
+    assert (row["pick"]["for"], row["pick"]["tags"], row["pick"]["note"]) == (
+        "v1",
+        ["case=missed"],
+        "<p>look</p>\n",
+    )
 
 
 def test_names_change_with_the_bytes_and_with_nothing_else(project: Project) -> None:

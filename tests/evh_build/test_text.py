@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import html
+import subprocess
 import unicodedata
 from html.parser import HTMLParser
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evh_build.markdown import render
-from evh_build.text import visible
+from evh_build.text import shell_word, visible
 
 
 def test_hidden_characters_are_named() -> None:
@@ -89,3 +90,27 @@ def test_markdown_never_runs(text: str) -> None:
         assert not any(name.startswith("on") for name in attributes)
         target = html.unescape(str(attributes.get("href", "https://"))).strip().lower()
         assert target.startswith(("http://", "https://", "mailto:"))
+
+
+WORDS = [
+    "plain-1", "it's", "a b", "a\u202eb", "\ufeffx", "a\u2028b", "a\nb\tc", "q'\\\u200b'", "\x1b[31mred\x07",
+    "$(id)\u2066`x`",
+    "\u202e11", "長\U000e0041z", "-x\u00ad",
+]  # fmt: skip
+"""Ids as they may be, and as a terminal would not show them."""
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_a_command_is_read_back_by_bash(word: str) -> None:
+    """The line holds nothing that cannot be seen, and bash makes the very same bytes of it."""
+    line = shell_word(word)
+    assert visible(line) == line
+    assert "\n" not in line
+    env = {"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
+    read = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True, env=env)
+    assert read.stdout == word.encode()
+
+
+def test_what_no_argument_can_hold_is_replaced() -> None:
+    """NUL and a lone surrogate are no part of any argument."""
+    assert shell_word("a\x00b\ud800") == "$'a\ufffdb\ufffd'"

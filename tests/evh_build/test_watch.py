@@ -15,6 +15,7 @@ from evh.project import memory
 from evh.project.find import Project
 from evh_build import site
 from evh_build.assets import own_templates
+from evh_build.gather import Gathered
 from evh_build.watch import Rebuilt, Workshop, rounds
 from tests.evh_build.projects import small
 from tests.helpers import Builder, tree_bytes
@@ -120,6 +121,24 @@ def test_one_changed_file_gives_the_site_of_a_clean_build(
     path.write_bytes(held)
     workshop.build()
     assert tree_bytes(project.root / ".build" / "catalog") == first
+
+
+def test_a_comment_in_a_config_makes_no_sheet_anew(settled: None, project: Project) -> None:
+    """The dataset's sheet is the same object after a comment, and another one after the arm is a floor."""
+    del settled
+    workshop = _workshop(small(project))
+
+    def sheet() -> object:
+        workshop.build()
+        return Gathered(workshop.project).sheet("d")
+
+    first = sheet()
+    config = min((project.data / "configs").glob("*.yaml"))
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text + "# nothing\n", encoding="utf-8")
+    assert sheet() is first
+    config.write_text(text + "floor: true\n", encoding="utf-8")
+    assert sheet() is not first
 
 
 def test_new_and_removed_records_give_the_site_of_a_clean_build(

@@ -114,7 +114,7 @@ def test_the_sheet_reads_foreign_runs(foreign: Project) -> None:
     assert rows["Überweisung"].cells[0].error == "timeout"
     assert rows["t1"].labels == ("invoice\n", "account")
     # v2_large: 1, 0, 1 against gold; wrong where gold or silver labels an item that it scored 0 on.
-    assert {name: row.signals.wrong for name, row in rows.items()} == {
+    assert {name: row.signals.wrong_by for name, row in rows.items()} == {
         "t1": ("silver/tickets_silver",),
         "late fee (2)": ("gold/tickets_gold", "silver/tickets_silver"),
         "billing/refund": (),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from evh.acts import evidence_settings, task_scale
 from evh.adapters.hooks import HOOKS
 from evh.adapters.loader import load
 from evh.project import configs, judges
 from evh.project.find import Project
-from evh.records import goal, rules
+from evh.records import goal, rules, settings
+from evh.records.settings import Settings
 from evh.store import strict
 
 GUIDE = Path(__file__).resolve().parents[2] / "evh" / "guide"
@@ -73,6 +77,23 @@ def test_the_judge_of_the_guide_is_a_judge(project: Project) -> None:
     path.write_text(_block("judges.md", "yaml"), encoding="utf-8")
     judge = judges.read(project, "helpful")
     assert (judge.kind, judge.judges, judge.validated_by) == ("pairwise", ("judge_a", "judge_b"), None)
+
+
+def test_the_guide_lists_every_setting_with_its_default(project: Project) -> None:
+    """The block of evh.toml has each setting once, says the default, and is read as it stands."""
+    raw = tomllib.loads(_block("project.md", "toml"))
+    read = [key for table in ("project", "catalog", "serve", "statistics") for key in raw[table]]
+    assert sorted(read) == sorted(one.name for one in fields(Settings) if one.name != "extra")
+    assert replace(settings.parse(raw, "evh.toml"), extra={}) == Settings()
+    assert sorted(settings.parse(raw, "evh.toml").extra) == ["labeler", "providers", "tasks"]
+    quiet = replace(project, settings=replace(project.settings, extra=raw))
+    assert task_scale.declared(quiet)["severity"].order == ("low", "high")
+    given = evidence_settings.labeler(quiet, evidence_settings.Options(), keyless=True)
+    plain = evidence_settings.labeler(project, evidence_settings.Options(), keyless=True)
+    assert replace(given, usd_per_mtok_in=None, usd_per_mtok_out=None) == plain
+    known = {one.name for one in fields(evidence_settings.Labeler)} - {"key", "constrain", "repeat"}
+    assert set(raw["labeler"]) == known | {"api_key_env"}
+    assert set(raw["providers"]["house"]) == {"base_url", "api_key_env"}
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in GUIDE.glob("*.md")))

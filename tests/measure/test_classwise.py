@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -26,7 +27,9 @@ def field(n: int, chances: list[float], seed: int) -> tuple[list[str], list[list
     return labels, [decided(labels, chance, draw) for chance in chances]
 
 
-def compared(labels: list[str], said: list[list[str]], figure: str, **more: object) -> ClassTests:
+def compared(
+    labels: list[str], said: Sequence[Sequence[str | None]], figure: str, **more: object
+) -> ClassTests:
     """Return the tests of arms that decided every item."""
     return class_tests(code(labels, said), figure, **more)  # type: ignore[arg-type]
 
@@ -168,3 +171,27 @@ def test_the_interval_covers_and_the_test_keeps_its_level(figure: str) -> None:
     noise = 3 * (0.05 * 0.95 / fields) ** 0.5
     assert covered / fields == pytest.approx(0.95, abs=noise)
     assert found / fields <= 0.05 + noise
+
+
+def test_an_arms_interval_is_its_own() -> None:
+    """Beside no, one or two other arms, scored on all or on some items, the same ends to the last digit."""
+    labels = ["a"] * 30 + ["b"] * 20 + ["c"] * 12
+    right = [text if at % 4 else "c" for at, text in enumerate(labels)]
+    poor = [text if at % 3 else "a" for at, text in enumerate(labels)]
+    half = [text if at % 2 else None for at, text in enumerate(labels)]
+    for figure in (BALANCED_ACCURACY, MACRO_F1):
+        alone = compared(labels, [right], figure)
+        pair = compared(labels, [right, poor], figure)
+        third = compared(labels, [half, right, poor], figure)
+        assert alone.low[0] == pair.low[0] == third.low[1]
+        assert alone.high[0] == pair.high[0] == third.high[1]
+        both = pair.pair_low[0], pair.pair_high[0], pair.p[0], pair.error[0]
+        assert both == (third.pair_low[2], third.pair_high[2], third.p[2], third.error[2])
+
+
+def test_items_that_no_run_decided_are_left_out() -> None:
+    """Their class keeps its place, and counts for no size."""
+    labels = ["a", "a", "b", "c"]
+    found = code(labels, [["a", None, None, "b"], [None, None, None, "c"]]).decided()
+    assert (found.kept, found.sizes, found.truth.tolist()) == ((0, 3), (1, 1), [0, 2])
+    assert found.guess.tolist() == [[0, -2], [1, 2]]

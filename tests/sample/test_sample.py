@@ -115,7 +115,7 @@ def test_production_missed_five(sample: Project, raw: dict[str, dict[str, Any]])
         found = {
             row.item_id
             for row in sheet.rows
-            if f"labels/{half}/known_exploited" in row.signals.wrong and row.labels[at] == "active"
+            if f"labels/{half}/known_exploited" in row.signals.wrong_by and row.labels[at] == "active"
         }
         assert len(found) == count
         assert found <= missed
@@ -192,7 +192,7 @@ def test_five_items_by_hand(
     assert row.cells[arm].decision == decision
     assert row.labels[column] == label
     wrong = decision not in (["active"] if label == "active" else ["none", "poc"])
-    assert (f"labels/{half}/known_exploited" in row.signals.wrong) == wrong
+    assert (f"labels/{half}/known_exploited" in row.signals.wrong_by) == wrong
 
     told = in_sample.ok("inspect", "--dataset-id", half, "--item", item_id, "--json").json["items"][0]
     assert record["description"] in told["text"]

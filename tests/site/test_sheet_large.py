@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shlex
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,6 +126,10 @@ def test_hostile_data_is_text(browser: Any, tmp_path: Path) -> None:
     page.evaluate("evhSheet.view.clearSelection()")
     for n, item_id in enumerate(made.ids):
         if "\u202e" in item_id:
+            line = page.evaluate("(id) => evhSheet.quote(id)", item_id)
+            assert line.isascii()
+            read = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True)
+            assert read.stdout.decode() == item_id
             continue
         page.evaluate(f"evhSheet.view.toggle({n})")
         words = shlex.split(made.text("#sheet-bar code"))

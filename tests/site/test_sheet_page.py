@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 # Counted by hand; an id is data, so it may look like a command or an option:
 #   item       kind n  truth other production a      b     signals                              winners
-#   one        x    1  yes   no    yes        yes    no    wrong (other) disagree split         production a
+#   one        x    1  yes   no    yes        yes    no    disagree split new (n)                production a
 #   it's two   y    2  no          yes        no     no    wrong (truth) disagree new (kind)    a b
 #   $(three)   x    3  yes         no         yes    yes   wrong (truth) disagree new (n)       a b
 #   -four      z                   yes        yes    yes   new (kind) unlabelled
@@ -55,7 +55,7 @@ def project_of_five(project: Project) -> Project:
     """Write the dataset of the hand count, two governed ones, and a pick for the first of them."""
     made = Builder(project)
     made.dataset("d", {item_id: f"the text of {item_id}\n" for item_id in IDS}, fields=FIELDS, task="triage")
-    governed: dict[str, dict[str, Any]] = {"g1": {"kind": "x", "n": 1}, "g2": {"n": 2}}
+    governed: dict[str, dict[str, Any]] = {"g1": {"kind": "x", "n": 4}, "g2": {"n": 2}}
     made.dataset("gov", {"g1": "1", "g2": "2"}, fields=governed, governed=True, task="triage")
     made.dataset("gov2", {"h": "3"}, fields={"h": {"kind": "z"}}, governed=True, task="triage")
     made.labels("d", "truth", TRUTH)
@@ -108,7 +108,7 @@ def test_the_table_has_every_row_and_says_its_size(sheet: Sheet) -> None:
     assert sheet.ids == sheet.drawn == [ONE, TWO, THREE, FOUR, FIVE]
     table = sheet.page.locator("#sheet table")
     assert table.get_attribute("role") == "grid"
-    assert table.get_attribute("aria-rowcount") == "8"  # the head, five rows, two lines of the footer
+    assert table.get_attribute("aria-rowcount") == "9"  # the head, five rows, three lines of the footer
     # select, item, signals, three arms with a score each, winner, two sets, kind, n, text
     assert table.get_attribute("aria-colcount") == "15"
     assert sheet.page.locator("tbody tr[aria-rowindex='2'] th").text_content() == ONE
@@ -123,7 +123,7 @@ def test_a_row_says_what_was_counted(sheet: Sheet) -> None:
         "(tr) => [...tr.cells].slice(1).map((td) => td.textContent))"
     )]  # fmt: skip
     assert rows[0] == [
-        "one", "wrongdisagreesplit", "✓ yes", "0.500", "✓ yes", "0.625", "✗ no", "0.500",
+        "one", "disagreesplitnew", "✓ yes", "0.500", "✓ yes", "0.625", "✗ no", "0.500",
         "production, a", "✗ no", "yes", "x", "1", "the text of one",
     ]  # fmt: skip
     assert rows[1][0] == "it's two picked: gov"
@@ -134,10 +134,10 @@ def test_a_row_says_what_was_counted(sheet: Sheet) -> None:
 @pytest.mark.parametrize(
     ("key", "name", "kept"),
     [
-        ("1", "wrong", [ONE, TWO, THREE]),
+        ("1", "wrong", [TWO, THREE]),
         ("2", "disagree", [ONE, TWO, THREE]),
         ("3", "split", [ONE]),
-        ("4", "new", [TWO, THREE, FOUR]),
+        ("4", "new", [ONE, TWO, THREE, FOUR]),
         ("5", "unlabelled", [FOUR]),
     ],
 )
@@ -158,9 +158,9 @@ def test_a_digit_filters_by_a_signal(key: str, name: str, kept: list[str], sheet
     [
         ("f=wrong:d/truth", [TWO, THREE]),
         ("f=wrong:d/other", [ONE]),
-        ("f=new:gov", [TWO, THREE, FOUR]),
+        ("f=new:gov", [ONE, TWO, THREE, FOUR]),
         ("f=new:gov2", [ONE, TWO, THREE, FIVE]),
-        ("f=new:gov2,wrong", [ONE, TWO, THREE]),
+        ("f=new:gov2,wrong", [TWO, THREE]),
         ("f=picked", [TWO]),
         ("f=worse&b=production", [ONE]),
         ("f=worse:b&b=production", [ONE]),
@@ -226,10 +226,10 @@ def test_a_whole_state_is_restored_from_its_address(sheet: Sheet, folder: Path) 
     page.locator("#sheet thead th[data-key='field:n'] button").click()
     page.locator("#sheet tbody a").first.click()
     address = sheet.hash
-    assert sheet.ids == [THREE, TWO, ONE]
+    assert sheet.ids == [THREE, TWO]
     heads = page.locator("#sheet thead th").all_text_contents()
     sheet.open(folder / "sheets/d/index.html", f"#{address}")
-    assert sheet.ids == [THREE, TWO, ONE]
+    assert sheet.ids == [THREE, TWO]
     assert page.locator("#sheet thead th").all_text_contents() == heads
     assert page.input_value("#sheet-q") == "the text"
     assert page.input_value("#sheet-base") == "production"
@@ -384,7 +384,8 @@ def test_a_row_in_full(sheet: Sheet) -> None:
     page.locator("#sheet tbody a").nth(1).click()
     page.wait_for_selector("#sheet-open .open-arm")
     told = " ".join(sheet.text("#sheet-open").split())
-    assert "picked for gov case=missed “look <b>here</b>”" in told
+    assert "picked for gov case=missed" in told
+    assert sheet.text("#sheet-open .open-about .written p") == "look <b>here</b>"
     assert "the text of it's two" in told
     assert "kind" in told
     assert "truth✗ no" in told.replace(" truth", "truth").replace("truth ", "truth")
@@ -481,7 +482,8 @@ def test_columns_are_chosen_and_pinned(sheet: Sheet) -> None:
     page.evaluate("document.getElementById('sheet').scrollLeft = 400")
     box = page.locator("#sheet thead th[data-key='field:kind']").bounding_box()
     edge = page.locator("#sheet").bounding_box()
-    assert box["x"] - edge["x"] == pytest.approx(38 + 172, abs=2)
+    item = page.locator("#sheet thead th[data-key='item']").bounding_box()
+    assert box["x"] - edge["x"] == pytest.approx(38 + item["width"], abs=2)
     page.locator("#sheet-columns summary").click()
     page.get_by_role("button", name="The usual ones").click()
     assert set(heads()) == set(usual)
@@ -609,7 +611,7 @@ def test_the_page_the_csv_and_the_json_say_the_same(
         mine["scores"] = [score for score in mine["scores"] if score is not None]
         assert mine == {
             "id": theirs["item_id"],
-            "wrong": held["wrong"],
+            "wrong": held["wrong_by"],
             "bits": sum(1 << at for at, name in enumerate(names) if held[name]),
             "winners": theirs["winners"],
             "decisions": [arm["decision"] for arm in theirs["arms"]],
@@ -628,4 +630,35 @@ def test_axe_finds_nothing(scheme: str, browser: Any, folder: Path) -> None:
     made.page.wait_for_selector(".open-diff")
     found = Axe().run(made.page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    made.page.context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_picked_badge_and_its_id_are_whole(width: int, browser: Any, folder: Path) -> None:
+    """Neither is cut: each is as wide as what it says, and inside its cell."""
+    made = watched(browser, viewport={"width": width, "height": 800}).open(folder / "sheets/d/index.html")
+    cell = made.page.locator("#sheet tbody th.item", has_text="picked")
+    outer = cell.bounding_box()
+    for inner in (cell.locator("a"), cell.locator(".badge")):
+        box = inner.bounding_box()
+        assert box["x"] >= outer["x"]
+        assert box["x"] + box["width"] <= outer["x"] + outer["width"] + 0.5
+        assert box["y"] + box["height"] <= outer["y"] + outer["height"] + 0.5
+        assert inner.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1 || one.clientWidth === 0")
+    made.page.context.close()
+
+
+def test_on_a_phone_the_bar_is_a_line_that_unfolds(browser: Any, folder: Path) -> None:
+    """One selected row takes a line of the screen; the commands come when asked for, and go again."""
+    made = watched(browser, viewport={"width": 390, "height": 800}).open(folder / "sheets/d/index.html")
+    bar = made.page.locator("#sheet-bar")
+    made.page.locator("#sheet tbody td.select").first.click()
+    bar.wait_for()
+    assert bar.bounding_box()["height"] < 64
+    assert not bar.locator(".command").first.is_visible()
+    bar.locator(".bar-fold").click()
+    assert bar.locator(".command").first.is_visible()
+    assert bar.locator(".bar-fold").get_attribute("aria-expanded") == "true"
+    bar.locator(".bar-fold").click()
+    assert bar.bounding_box()["height"] < 64
     made.page.context.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evh.store.mangled import alike, formatted_number, likely
+from evh.store.mangled import Alike, alike, formatted_number, likely, moment
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,25 @@ def test_the_form_of_long_numbers_is_known() -> None:
 def test_what_a_spreadsheet_shows_alike(cell: str, other: str, is_alike: bool) -> None:
     """One number in two spellings, a truth value in two cases; a cell is never like itself."""
     assert alike(cell, [cell, other]) == ([other] if is_alike else [])
+
+
+@pytest.mark.parametrize(
+    "cell", ["1/2/2024", "3-Jan", "03. Jan", "Mar-24", "2024-01-02 00:00:00", "12:30:00"]
+)
+def test_a_moment_is_known_by_its_form(cell: str) -> None:
+    """The forms in which spreadsheets save dates and times as CSV."""
+    assert moment(cell)
+
+
+@pytest.mark.parametrize("cell", ["1-2", "MAR1", "10-K", "may", "1.2.3", "yes", "5/6", "v1.2.34", "12"])
+def test_a_word_or_a_number_is_no_moment(cell: str) -> None:
+    """What a person types and a spreadsheet did not touch."""
+    assert not moment(cell)
+
+
+def test_doubles_among_many_are_those_found_one_by_one() -> None:
+    """`Alike` finds what `alike` finds."""
+    known = ["007", "7", "7.0", "7,00", "1e2", "100", "true", "TRUE", "x", "X", "0", "-0"]
+    many = Alike(known)
+    assert all(many.of(one) == alike(one, known) for one in [*known, "7.00", "True", "y"])
+    assert many.of("7") == ["007", "7.0", "7,00"]

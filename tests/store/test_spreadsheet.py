@@ -134,3 +134,22 @@ def test_bars_separate_and_escaped_bars_do_not(parts: list[str]) -> None:
 def test_bars_by_hand() -> None:
     r"""``a | b\|c`` is two parts."""
     assert spreadsheet.split_bars(r"a | b\|c||") == ("a", "b|c")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["punycode", "undefined", "idna", "utf-7", "unicode_escape", "rot13", "zlib", "a\0"]
+)
+def test_what_is_no_character_set_is_no_encoding(encoding: str) -> None:
+    """Python has codecs that no spreadsheet saves in."""
+    with pytest.raises(Refusal) as told:
+        spreadsheet.read(b"item_id,label\n", "s.csv", encoding=encoding)
+    assert told.value.code == "bad-encoding"
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "UTF-16LE", "cp1252", "latin-1", "iso-8859-15", "mac_roman", "shift_jis", "gb18030",
+                 "big5", "euc_kr", "koi8_r"]
+)  # fmt: skip
+def test_character_sets_are_read(encoding: str) -> None:
+    """By any name that Python knows them by."""
+    assert spreadsheet.read("item_id,label\n1,x\n".encode(encoding), "s.csv", encoding=encoding).rows

@@ -128,3 +128,25 @@ def test_toml_is_read_and_its_errors_placed() -> None:
     """A doubled key is an error of TOML itself."""
     assert strict.parse_toml(b'[p]\nname = "x"\n', "f") == {"p": {"name": "x"}}
     assert "line 2" in why(strict.parse_toml, b"a = 1\na = 2\n")
+
+
+@pytest.mark.parametrize(
+    ("read", "data"),
+    [
+        (strict.parse_json, b'{"a": [1,\n 1e999]}'),
+        (strict.parse_json, b"[-1.5e400]"),
+        (strict.parse_jsonl, b'{"a": 1e999}'),
+        (strict.parse_toml, b"a = 1e999"),
+        (strict.parse_toml, b"a = inf"),
+        (strict.parse_yaml, b"a: 1.5e999"),
+    ],
+)
+def test_a_number_that_overflows_to_infinity_is_refused(read: Any, data: bytes) -> None:
+    """Nothing that was written is read as infinity."""
+    assert "larger than any number" in why(read, data)
+
+
+def test_the_place_of_a_number_too_large_is_told() -> None:
+    """Its own line and column, not that of a text that looks like it."""
+    told = why(strict.parse_json, b'{"1e999": 1,\n "b": 1e999}')
+    assert told.startswith("f: line 2, column 7: 1e999 is larger")

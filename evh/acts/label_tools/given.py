@@ -44,10 +44,10 @@ def plain(value: object) -> str | None:
     """Return a single answer as text: a text as it is, ``4.0`` as ``4``; None for others and for infinity."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        return None
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
+    if not isinstance(value, float) or not isfinite(value):
+        return None
     return str(int(value)) if value.is_integer() else repr(value)
 
 

@@ -39,6 +39,7 @@ class ArmRow:
     arm: Link
     run: str | None
     recorded: bool
+    floor: bool
     own: bool
     fitted: bool
     finalist: bool
@@ -280,6 +281,7 @@ def _row(source: Source, found: GoalView, group: Group, one: FieldArm) -> ArmRow
         arm=Link(one.name, source.urls.arm(one.run.config_id)),
         run=source.urls.run(one.run.key),
         recorded=one.recorded,
+        floor=source.gathered.sources.is_floor(one.run),
         own=one.own,
         fitted=one.fitted,
         finalist=one.name == group.finalist.arm,

@@ -108,10 +108,13 @@ def _lines(source: Source) -> Iterator[GoalLine]:
             promoted=found.baseline.promoted_at if found.baseline else "",
             production=made.word if made else None,
             promote=command("promote it", *words) if words and found.baseline is None else None,
-            deploy=command("see what differs", "deploy-sheet", "--config", made.config_id)
-            if made and made.word == "differ"
+            deploy=command(
+                "see what differs",
+                "deploy-sheet", "--config", made.config_id, "--capture", made.check.capture_id,
+            )
+            if made and made.check and made.word == "differ"
             else None,
-        )
+        )  # fmt: skip
 
 
 PAGE = Page("goals", Context, make)

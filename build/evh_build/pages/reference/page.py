@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evh_build import fragments, urls
 from evh_build.findings import Preceding, preceding
 from evh_build.page import Crumb, Frame, Leaf, Page
+from evh_build.pages.labels.page import guideline_name
 from evh_build.pages.references.page import ReferenceView, view
 from evh_build.source import command
 
@@ -29,6 +30,7 @@ class Context(Frame):
     Attributes:
         view: the reference as lists show it.
         digests: each label set it was promoted from, with the digest of its labels then.
+        guidelines: what the guidelines of those sets are called, each once.
         preceding: rules of its label sets whose outcome was not after the decision, with counts.
         answers: each answer with how often it is given, the commonest first.
         n_answers: how many different answers there are.
@@ -39,6 +41,7 @@ class Context(Frame):
 
     view: ReferenceView
     digests: tuple[tuple[str, str], ...]
+    guidelines: tuple[str, ...]
     preceding: tuple[Preceding, ...]
     answers: tuple[tuple[str, int], ...]
     n_answers: int
@@ -76,6 +79,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 digests=tuple(
                     (name, str(digest)) for name, digest in zip(one.label_refs, digests, strict=False)
                 ),
+                guidelines=_guidelines(source, one.label_refs),
                 preceding=preceding(source, one.label_refs),
                 answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
                 n_answers=len(answers),
@@ -94,6 +98,12 @@ def make(source: Source) -> Iterator[Leaf]:
                 n_texts=len(rows),
             ),
         )  # fmt: skip
+
+
+def _guidelines(source: Source, refs: tuple[str, ...]) -> tuple[str, ...]:
+    sets = [source.gathered.label_sets[ref] for ref in refs if ref in source.gathered.label_sets]
+    named = {str(one.guideline["sha256"]): guideline_name(source, one) for one in sets if one.guideline}
+    return tuple(name for name in named.values() if name)
 
 
 PAGE = Page("reference", Context, make, queries=("texts", "answers"))

@@ -21,6 +21,7 @@ from evh_build.sheet_columns import (
     Column,
     columns,
     figures_of,
+    has_verdicts,
     kinds_of,
     places_of,
     rights_of,
@@ -96,6 +97,7 @@ class Context(Frame):
         fields: the names of the fields shown, the first ones.
         rows: the first rows as HTML, those with most signals first.
         foot: a footer cell an arm.
+        verdicts: whether the paired tests say anything of an arm.
         notes: sentences that a reader must see.
         counts: how many of all rows carry each signal.
         new_vs: the dataset that *new* compares with.
@@ -115,6 +117,7 @@ class Context(Frame):
     fields: tuple[str, ...]
     rows: Markup
     foot: tuple[Foot, ...]
+    verdicts: bool
     notes: tuple[str, ...]
     counts: tuple[tuple[str, int], ...]
     new_vs: Link | None
@@ -252,6 +255,7 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None, made:
         fields=sheet.fields[:MOST_FIELDS] if sheet else (),
         rows=sheet_rows.first_rows(source, sheet, SHEET_ROWS, urls.root_of(page)) if sheet else Markup(),
         foot=_foot(sheet, places) if sheet else (),
+        verdicts=sheet is not None and has_verdicts(sheet),
         notes=sheet.notes
         if sheet
         else ("The sheet cannot be made: the home page lists what could not be read.",),
