@@ -63,7 +63,7 @@ def test_every_noun_has_its_pages(project: Project) -> None:
     built = build(small(project))
     found = set(pages_of(built.index.parent))
     lists = ["about", "arms", "captures", "datasets", "downloads", "guide", "labels", "picks", "references"]
-    lists += ["runs", "search"]
+    lists += ["runs", "search", "goals", "judges", "models", "evidence"]
     topics = [f"guide/{path.stem}.html" for path in (ROOT / "evh" / "guide").glob("*.md")]
     assert found == {
         "index.html",
@@ -223,7 +223,7 @@ def test_an_empty_project_says_what_to_do(project: Project) -> None:
     built = build(project)
     pages = pages_of(built.index.parent)
     topics = len(list((ROOT / "evh" / "guide").glob("*.md")))
-    assert len(pages) == 12 + topics
+    assert len(pages) == 16 + topics
     for name, command in {
         "index.html": "evh capture --as NAME",
         "datasets/index.html": "evh dataset-create",
