@@ -428,7 +428,9 @@ def test_recorded_refuses_to_choose_between_two_records(project: Project, evh: C
     )
     build.dataset("d", {"a": "aa"})
     build.config("c", dataset_id="d", params={"provider": "recorded", "capture": "k"})
-    row = evh.ok("run", "--config", "c", "--json").json["runs"][0]
+    outcome = evh("run", "--config", "c", "--json")
+    assert outcome.code == 3
+    row = outcome.json["runs"][0]
     assert "2 records of these bytes" in str(rows_of(project, row)["a"].error)
 
 
