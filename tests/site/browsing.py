@@ -90,7 +90,7 @@ class Sheet:
 
     def clipboard(self) -> str:
         """Return what was copied."""
-        self.page.wait_for_timeout(50)
+        self.page.wait_for_timeout(200)
         found: str = self.page.evaluate("navigator.clipboard.readText()")
         return found
 

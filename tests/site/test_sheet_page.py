@@ -341,7 +341,7 @@ def test_selection_by_keys_and_mouse(sheet: Sheet) -> None:
     boxes = sheet.page.locator("#sheet tbody input")
     boxes.nth(1).click()
     boxes.nth(4).click(modifiers=["Shift"])
-    sheet.page.wait_for_timeout(50)
+    sheet.page.wait_for_timeout(250)
     assert sheet.selected == [TWO, THREE, FOUR, FIVE]
     assert sheet.page.locator("#sheet tr[aria-selected=true]").count() == 4
     assert sheet.page.locator("#sheet tbody input:checked").count() == 4
@@ -522,12 +522,12 @@ def test_a_link_to_a_row_opens_it(fragment: str, browser: Any, folder: Path) -> 
 def test_a_changed_address_is_followed(sheet: Sheet) -> None:
     """A link on the page, or an edited address, changes what is shown without loading anew."""
     sheet.page.evaluate("location.hash = '#f=split&row=' + encodeURIComponent('`five`')")
-    sheet.page.wait_for_timeout(100)
-    assert sheet.ids == [ONE]
+    sheet.page.locator("#sheet-open h2").wait_for(state="visible")
     assert sheet.text("#sheet-open h2") == FIVE  # opened, though the filter hides its row
+    assert sheet.ids == [ONE]
     sheet.page.evaluate("location.hash = ''")
-    sheet.page.wait_for_timeout(100)
-    assert (sheet.ids, sheet.page.locator("#sheet-open").is_visible()) == (list(IDS), False)
+    sheet.page.locator("#sheet-open").wait_for(state="hidden")
+    assert sheet.ids == list(IDS)
 
 
 def test_words_are_quoted_so_that_a_shell_reads_them_back(sheet: Sheet) -> None:
