@@ -139,7 +139,7 @@ def test_two_projects_side_by_side_are_never_confused(tmp_path: Path) -> None:
             assert other.name not in page
             assert str(other.root) not in page
         before = tree_bytes(two.root / ".build")
-        time.sleep(1)  # the watch has begun
+        time.sleep(4)  # the watch has begun
         (one.data / "labels" / "d" / "ann" / "i1.txt").write_bytes(b"quite another")
         assert re.fullmatch(r"\d+ pages in \d+\.\d s: data/labels/d/ann/i1.txt changed", first.line())
         assert "quite another" in read(urls[0], "items/d/i1.html")
