@@ -41,7 +41,7 @@ def verdicts(
 ) -> Field:
     """Return the arms that were scored by a metric against a set, ranked, each with its verdict.
 
-    The leader has the best figure of those that may lead. Another arm is behind it where the paired test on
+    The leader has the best figure of those that may lead: no floor, none that is flagged. Another arm is behind it where the paired test on
     the items both have says so after the correction for every arm that could have led, and where the
     difference is no smaller than the rules' least effect; else it is a contender. No leader is drawn from a
     set with fewer than two distinct answers, or by a metric that describes and does not judge.
@@ -67,6 +67,7 @@ def verdicts(
     )
     own = [sources.provenance.own_labels(one.run) for one in columns]
     fitted = [sources.provenance.fitted_here(one.run) for one in columns]
+    floors = [sources.is_floor(one.run) for one in columns]
     distinct = distinct_answers(table.labels.values()) if ref else None
     barred = _no_leader(columns, metric, ref, distinct)
     settings = sources.project.settings
@@ -76,14 +77,14 @@ def verdicts(
         [None if one.value is None else round(one.value, _TIE_DIGITS) for one in columns],
         lambda a, b: found.pair(a, b).p,
         higher=higher,
-        competes=[draws and not (mine or seen) for mine, seen in zip(own, fitted, strict=True)],
+        competes=[draws and not any(bars) for bars in zip(own, fitted, floors, strict=True)],
         alpha=rules.alpha,
         min_effect=rules.min_effect,
     )
     made = [
         _arm(
             table, found, decision, at,
-            own=own[at], fitted=fitted[at], higher=higher, alpha=rules.alpha,
+            own=own[at], fitted=fitted[at], floor=floors[at], higher=higher, alpha=rules.alpha,
         )
         for at in range(len(columns))
     ]  # fmt: skip
@@ -156,6 +157,7 @@ def _arm(
     *,
     own: bool,
     fitted: bool,
+    floor: bool,
     higher: bool,
     alpha: float,
 ) -> FieldArm:
@@ -184,6 +186,7 @@ def _arm(
         majority=best.share if best else None,
         own=own,
         fitted=fitted,
+        floor=floor,
         spread=spread,
         inside_spread=inside_spread(
             pair, spread, spread_of(table.columns[leader]) if leader is not None else None
@@ -258,6 +261,8 @@ def _said(
             notes.append(f"{arm.name} is measured on its own labels ({ref}): it never leads by them")
         if arm.fitted:
             notes.append(f"{arm.name} was fitted on items of {dataset.dataset_id}: it never leads here")
+        if arm.floor:
+            notes.append(f"{arm.name} is a floor: it shows what is easy, and never leads")
     if len(leaders) > 1:
         notes.append(f"{', '.join(leaders)} tie for the lead: nothing is chosen among them")
     notes += [

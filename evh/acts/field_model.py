@@ -72,6 +72,7 @@ class FieldArm:
         majority: what an arm that always says the same scores as right, on the items that it was scored on.
         own: measured on labels made from its own outputs. fitted: fitted on some of these items. Either
             keeps it from leading.
+        floor: its config says that it only shows what is easy. It never leads, whatever its figure.
         spread: of its repeats; None for a single run.
         inside_spread: the difference is no larger than its own or the leader's spread.
         cost_usd, latency_ms: an item's mean cost and median time; None where not recorded.
@@ -97,6 +98,7 @@ class FieldArm:
     majority: float | None
     own: bool
     fitted: bool
+    floor: bool
     spread: Spread | None
     inside_spread: bool
     cost_usd: float | None

@@ -208,6 +208,8 @@ def _notes(group: Field, name: str | None, before: Baseline | None, run: Run) ->
         notes.append(f"{arm.name} is measured on its own labels: its figure says little")
     if arm is not None and arm.fitted:
         notes.append(f"{arm.name} was fitted on items of this dataset: its figure says little")
+    if arm is not None and arm.floor:
+        notes.append(f"{arm.name} is a floor: it only shows what is easy")
     if arm is not None and arm.verdict == "behind":
         notes.append(f"{arm.name} is behind {', '.join(group.leaders)} by {group.metric}")
     if arm is not None and arm.verdict == "contender":

@@ -39,6 +39,7 @@ def arm(one: FieldArm) -> dict[str, Any]:
         "majority_rate": one.majority,
         "own_labels": one.own,
         "fitted_here": one.fitted,
+        "floor": one.floor,
         "repeats": _spread(one.spread),
         "inside_spread": one.inside_spread,
         "cost_usd_per_item": one.cost_usd,

@@ -251,6 +251,7 @@ def _flags(one: FieldArm) -> list[str]:
         *(["recorded"] if one.recorded else []),
         *(["own labels"] if one.own else []),
         *(["fitted here"] if one.fitted else []),
+        *(["floor"] if one.floor else []),
         *(
             [f"{len(one.spread.runs)} runs {one.spread.low:.3f} to {one.spread.high:.3f}"]
             if one.spread
