@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What a dataset may be told at its making and later; None leaves the default, or what stands."""
+    """What a dataset may be told at its making and later; None leaves the default, or what stands.
+
+    ``cluster_field`` names the field by which items belong together; empty text takes it away.
+    """
 
     governed: bool | None = None
     visibility: str | None = None
     redistributable: bool | None = None
     task: str | None = None
     description: str | None = None
+    cluster_field: str | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -42,7 +46,27 @@ class Flags:
             "task": self.task,
             "description": self.description,
         }
-        return {name: value for name, value in every.items() if value is not None}
+        made = {name: value for name, value in every.items() if value is not None}
+        if self.cluster_field is not None:
+            made["cluster_field"] = self.cluster_field or None
+        return made
+
+    def check(self, items: Sequence[Item]) -> None:
+        """Refuse a cluster field that no item has: every item would be a cluster of its own.
+
+        Raises:
+            Refusal: no item has it.
+        """
+        if self.cluster_field and not any(self.cluster_field in item.fields for item in items):
+            known = sorted({name for item in items for name in item.fields})
+            raise Refusal(
+                "no-field",
+                f"no item has a field {self.cluster_field!r} to be clustered by",
+                why=[
+                    f"--cluster-field {self.cluster_field}: the items have {', '.join(known) or 'no fields'}"
+                ],
+                next="name a field that the items have; --field and adapters' fields() make them",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +206,15 @@ def assemble(
             why=[f"{name}: a dataset has at least one item"],
             next="name a source that holds texts",
         )
+    items = tuple(
+        Item(item_id=one.item_id, sha256=sha256(one.text), fields=one.fields, lineage=one.lineage)
+        for one in drafts
+    )
+    flags.check(items)
     dataset = replace(
         Dataset(
             dataset_id=dataset_id,
-            items=tuple(
-                Item(item_id=one.item_id, sha256=sha256(one.text), fields=one.fields, lineage=one.lineage)
-                for one in drafts
-            ),
+            items=items,
             created_at=project.stamp(),
             visibility=project.settings.visibility,
         ),
@@ -200,6 +226,7 @@ def assemble(
 def _from_dataset(project: Project, dataset_id: str, parent_id: str, flags: Flags) -> Plan:
     """Return a copy of a dataset under another id: its flags where none is given, lineage to each item."""
     parent = datasets.read(project, parent_id)
+    flags.check(parent.items)
     texts = datasets.texts(project, parent)
     version = parent.version + 1 if isinstance(parent.version, int) else 1
     dataset = replace(

@@ -41,16 +41,22 @@ def plan(project: Project, dataset_id: str, flags: Flags) -> Plan:
     """Return what would change.
 
     Raises:
-        Refusal: there is no such dataset, or no flag was given.
+        Refusal: there is no such dataset, no flag was given, or no item has the cluster field.
     """
     dataset = datasets.read(project, dataset_id)
     if not flags.given:
         raise Refusal(
             "bad-options",
             "nothing to change",
-            why=["give at least one of --governed, --visibility, --redistribute, --task, --description"],
+            why=[
+                (
+                    "give at least one of --governed, --visibility, --redistribute, --task, "
+                    "--cluster-field, --description"
+                )
+            ],
             next="evh dataset-set --help",
         )
+    flags.check(dataset.items)
     return Plan(dataset_id, flags, _changes(dataset, flags))
 
 

@@ -41,10 +41,11 @@ def verdicts(
 ) -> Field:
     """Return the arms that were scored by a metric against a set, ranked, each with its verdict.
 
-    The leader has the best figure of those that may lead: no floor, none that is flagged. Another arm is behind it where the paired test on
-    the items both have says so after the correction for every arm that could have led, and where the
-    difference is no smaller than the rules' least effect; else it is a contender. No leader is drawn from a
-    set with fewer than two distinct answers, or by a metric that describes and does not judge.
+    The leader has the best figure of those that may lead: no floor, none that is flagged. Another arm is
+    behind it where the paired test on the items both have says so after the correction for every arm that
+    could have led, and where the difference is no smaller than the rules' least effect; else it is a
+    contender. No leader is drawn from a set with fewer than two distinct answers, or by a metric that
+    describes and does not judge.
 
     Args:
         sources: the project's records.

@@ -42,6 +42,12 @@ def _flags(function: F) -> F:
     """Add the options that `dataset-create`, `dataset-from-capture` and `dataset-set` share."""
     for option in (
         click.option("--description", metavar="TEXT", help="What the dataset is, in a sentence."),
+        click.option(
+            "--cluster-field",
+            metavar="F",
+            help="Items with the same value of this field belong together: tests and intervals draw them "
+            "together. '' takes it away.",
+        ),
         click.option("--task", metavar="T", help="What its labels answer; sets of two tasks never meet."),
         click.option(
             "--redistribute/--no-redistribute",
@@ -161,6 +167,7 @@ def _row(one: Dataset) -> dict[str, Any]:
         "visibility": one.visibility,
         "redistributable": one.redistributable,
         "task": one.task,
+        "cluster_field": one.cluster_field,
         "parent": one.parent,
         "captures": sorted(
             {str(item.lineage["capture"]) for item in one.items if item.lineage.get("capture")}

@@ -67,3 +67,16 @@ def test_no_flag_and_no_dataset_are_refused(project: Project) -> None:
     with pytest.raises(Refusal) as caught:
         act.plan(project, "d", Flags())
     assert caught.value.code == "bad-options"
+
+
+def test_a_cluster_field_is_set_taken_away_and_refused_where_no_item_has_it(project: Project) -> None:
+    """The field that two items have is taken; empty text takes it away; a name that none has is refused."""
+    Builder(project).dataset("d", {"a": "x", "b": "y"}, fields={"a": {"team": 1}, "b": {"team": 1}})
+    act.commit(project, act.plan(project, "d", Flags(cluster_field="team")))
+    assert datasets.read(project, "d").cluster_field == "team"
+    with pytest.raises(Refusal) as refused:
+        act.plan(project, "d", Flags(cluster_field="squad"))
+    assert refused.value.code == "no-field"
+    assert refused.value.why == ("--cluster-field squad: the items have team",)
+    act.commit(project, act.plan(project, "d", Flags(cluster_field="")))
+    assert datasets.read(project, "d").cluster_field is None
