@@ -314,9 +314,7 @@ def _run(  # noqa: PLR0917 - one record's parts
                 "reference_id": None,
             },
             instrument={
-                "adapter": adapter.name,
-                "adapter_sha256": adapter.identity,
-                "files": adapter.files,
+                **adapter.instrument,
                 "tool": facts["tool"],
                 "tool_version": facts["version"],
             },

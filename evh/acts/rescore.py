@@ -274,11 +274,7 @@ def _scored_run(project: Project, job: Job, scored: scoring.Scored) -> Run:
                 **same,
                 **job.target.identity(),
             },
-            instrument={
-                "adapter": job.adapter.name,
-                "adapter_sha256": job.adapter.identity,
-                "files": job.adapter.files,
-            },
+            instrument=job.adapter.instrument,
             system_under_test=began.get("system_under_test") or {},
         ),
         warmup_ms=None,

@@ -170,7 +170,7 @@ def plan(
             "limit": limit,
             **(target.identity() if target else {"reference_id": None}),
         },
-        instrument={"adapter": adapter.name, "adapter_sha256": adapter.identity, "files": adapter.files},
+        instrument=adapter.instrument,
         system_under_test={
             "provider": config.provider,
             "model": provider.model if isinstance(provider, model_calls.ModelCalls) else config.model,

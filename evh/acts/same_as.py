@@ -24,6 +24,7 @@ PATHS = (
     ("fingerprint", "hash"),
     ("fingerprint", "host"),
     ("fingerprint", "instrument", "harness"),
+    ("fingerprint", "instrument", "libraries"),
     ("fingerprint", "system_under_test", "libraries"),
     ("predictions", "sha256"),  # follows from latency_ms; the rows themselves are compared
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evh.adapters.libraries import libraries_of
 from evh.errors import Refusal
 from evh.records.run import MEASURES
 from evh.records.shape import is_number
@@ -109,6 +110,13 @@ class Adapter:
     def shown_name(self) -> str:
         """What people call it: its path in the project, or that it is bundled."""
         return self.name if self.path else f"the bundled adapter {self.name!r}"
+
+    @property
+    def instrument(self) -> dict[str, Any]:
+        """What a fingerprint says of it: its name, its files with their hashes, the libraries they import."""
+        made: dict[str, Any] = {"adapter": self.name, "adapter_sha256": self.identity, "files": self.files}
+        used = libraries_of(self.sources)
+        return {**made, "libraries": used} if used else made
 
     def has(self, hook: str) -> bool:
         """Tell whether the project itself supplies a hook."""
