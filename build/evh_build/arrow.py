@@ -140,5 +140,7 @@ def _made(noun: str, part: Part) -> pa.Table:
                 value if value is None or value.isascii() else value.encode("utf-8", "replace").decode()
                 for value in values
             ]
+        elif kind == "number":  # Arrow refuses a whole number over 2**53, which JSON can hold
+            values = [value if value is None else float(value) for value in values]
         arrays.append(pa.array(values, type=_TYPES[kind]))
     return pa.Table.from_arrays(arrays, schema=schema(columns))

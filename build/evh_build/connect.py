@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from evh_build.gather import Gathered
 
 VIEWS = Path(__file__).with_name("views")
+ANSWER_OF = Path(__file__).with_name("answer_of.sql")
+"""What a label answers, for labels that lie in Parquet; of the others `evh.records.answers.shown` says it."""
 MEMORY = "1GB"
 SPILL = "8GB"
 THREADS = 2
@@ -48,6 +50,7 @@ class Database:
         for noun, (owner, columns) in tables.PARQUET.items():
             files = tables.files(noun, gathered) if noun in wanted else []
             self.connection.register(f"{noun}_parquet", _dataset(files, owner, columns))
+        self.connection.execute(ANSWER_OF.read_text(encoding="utf-8"))
         for noun in NOUNS:
             text = (VIEWS / f"{noun}.sql").read_text(encoding="utf-8")
             self.connection.execute(f"CREATE VIEW {noun} AS {text}")

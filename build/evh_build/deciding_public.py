@@ -59,6 +59,7 @@ class PublicDeciding(Deciding):
             found,
             groups=tuple(self._group(one) for one in found.groups),
             baseline=baseline,
+            baseline_problem="its file cannot be read" if found.baseline_problem else None,
             baseline_run=found.baseline_run if baseline is not None else None,
             superseded=tuple(one for one in held.superseded if one.goal == goal_id),
             production=production,

@@ -81,7 +81,7 @@ def parquet_bytes(table: Table, rows: list[Row]) -> bytes:
         ]
     )
     arrays = [
-        pa.array([_typed(row.get(column.name)) for row in rows], type=types[column.type])
+        pa.array([_typed(row.get(column.name), column.type) for row in rows], type=types[column.type])
         for column in table.columns
     ]
     sink = pa.BufferOutputStream()
@@ -253,7 +253,9 @@ def _cell(value: object) -> str:
     return guard(value) if isinstance(value, str) else repr(value)
 
 
-def _typed(value: object) -> object:
+def _typed(value: object, kind: str) -> object:
+    if kind == "number" and isinstance(value, int):  # Arrow refuses one over 2**53, which JSON can hold
+        return float(value)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

@@ -191,7 +191,7 @@ class Evidence:
         project, at = self.gathered.project, one.at
         labels: dict[str, EvidenceLabel] = {each.chunk_sha: each for each in evidence.labels(project, at)}
         failed = {each.chunk_sha: each for each in one.failures}
-        updates = {each.t: each for each in logs.updates(project, at.log, at.query_id)}
+        updates = {each.t: each for each in logs.updates(project, at.log, at.query_id).last}
         looks = bool(self.people or self.items)
         for position, chunk in enumerate(self.chunks(at.log)):
             label, failure = labels.get(chunk.chunk_sha), failed.get(chunk.chunk_sha)

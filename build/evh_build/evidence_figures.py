@@ -99,7 +99,9 @@ def view(source: Source, one: QueryReport) -> JournalView:
         if people is None
         else _figure(
             "corrected rate", "corrected", people.corrected.share, people.corrected.interval,
-            says=people.corrected.refused or f"from a person’s random slice of {people.slice.n:,}",
+            says=people.corrected.refused
+            or people.corrected.unbounded
+            or f"from a person’s random slice of {people.slice.n:,}",
         ),
         r_update=_figure(
             "r_update", "update", summary.r_update.mean, summary.r_update.interval,

@@ -6,6 +6,7 @@ Every text is escaped here, as the templates escape it.
 from __future__ import annotations
 
 import html
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -23,6 +24,7 @@ def text(value: str | None) -> str:
     return html.escape(visible(value)) if value else ""
 
 
+@lru_cache(maxsize=65_536)
 def link(name: str, path: str | None, root: str) -> str:
     """Return a name that leads to its page, where it has one."""
     shown = str(breakable(name))

@@ -118,17 +118,21 @@ def stamp(project: Project, folders: Iterable[Path], *more: object, deep: bool =
         more: whatever else the pages depend on.
         deep: ask for every file.
 
-    Cost: one ``stat`` a file that is asked for, two a record that is not; only evh's own code is opened.
+    Cost: one ``stat`` a file that is asked for, two a record that is not; only evh's own code is opened. A
+    project's memory asks for every file once: what a build makes of them goes by the same look.
     """
     lines = [f"{part!r}" for part in more] + [code()]
-    data = str(project.data)
-    lines += _files(data, "", trusting=not deep)
-    for name in OVERRIDES:
-        named = project.environ.get(name)
-        if named and Path(named).is_dir():
-            lines += _files(named, "runs" if name == "EVAL_RUNS_DIR" else "", trusting=not deep)
-    for base in folders:
-        lines += _files(str(base), "", trusting=False)
+    named = [(name, project.environ.get(name)) for name in OVERRIDES]
+    others = [(name, place) for name, place in named if place and Path(place).is_dir()]
+    if deep and project.memory is not None:
+        every = [project.data, *(Path(place).absolute() for _, place in others), *folders]
+        lines += [f"{place} {project.memory.seen(place)}" for place in every]
+    else:
+        lines += _files(str(project.data), "", trusting=not deep)
+        for name, place in others:
+            lines += _files(place, "runs" if name == "EVAL_RUNS_DIR" else "", trusting=not deep)
+        for base in folders:
+            lines += _files(str(base), "", trusting=False)
     settings = project.root / "evh.toml"
     if settings.is_file():
         lines.append(_line(str(settings), settings.stat()))
@@ -146,9 +150,9 @@ def code() -> str:
     return sha256_lines(f"{path.parent.name}/{path.name} {sha256(path.read_bytes())}" for path in paths)
 
 
-def inputs_of(closure: str, code_digest: str, context: object) -> str:
-    """Return the digest of what a page is made of: its templates, the code, its context's values."""
-    return sha256_text(f"{closure}\0{code_digest}\0{context!r}")
+def inputs_of(closure: str, code_digest: str, told: str) -> str:
+    """Return the digest of what a page is made of: its templates, the code, the digest of its context."""
+    return sha256_text(f"{closure}\0{code_digest}\0{told}")
 
 
 def _place(project: Project, out: Path) -> Path:

@@ -48,6 +48,31 @@ def _looked_at(digest: str, read: Callable[[], bytes]) -> _Looked:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Leads:
+    """Where a page leads to: paths below the site with their fragments, and targets that no site may have."""
+
+    looked: _Looked
+    places: frozenset[str]
+    wrong: tuple[str, ...]
+
+
+_LEADS: dict[tuple[str, str], _Leads] = {}
+
+
+def _leads(page: str, digest: str, read: Callable[[], bytes]) -> _Leads:
+    found = _LEADS.get((page, digest))
+    if found is None:
+        looked = _looked_at(digest, read)
+        held = [(target, _place(page, target)) for target in looked.targets]
+        places = frozenset(place for _, place in held if place)
+        found = _Leads(looked, places, tuple(target for target, place in held if place is None))
+        if len(_LEADS) >= _MOST:
+            _LEADS.clear()
+        _LEADS[page, digest] = found
+    return found
+
+
 class Links:
     """The links of the pages that were made anew, and what must hold of those that were taken over.
 
@@ -55,8 +80,8 @@ class Links:
     """
 
     def __init__(self) -> None:
-        self._from: dict[str, list[tuple[str, str]]] = {}
-        self._wrong: list[str] = []
+        self._pages: dict[str, _Leads] = {}
+        self._places: set[str] = set()
 
     def add(self, page: str, digest: str, read: Callable[[], bytes]) -> None:
         """Note where a page leads to.
@@ -68,15 +93,8 @@ class Links:
 
         Cost: one pass over the bytes, once a process.
         """
-        folder = posixpath.dirname(page)
-        for target in _looked_at(digest, read).targets:
-            here = target.startswith("#") or not target
-            place = _fragment(page, target[1:]) if here else _resolved(folder, target)
-            if place is None:
-                told = "neither a relative link nor http, https or mailto"
-                self._wrong.append(f"{page}: {target}: {told}")
-            elif place:
-                self._from.setdefault(place, []).append((page, target))
+        found = self._pages[page] = _leads(page, digest, read)
+        self._places |= found.places
 
     def broken(self, files: Mapping[str, str], read: Callable[[str], bytes]) -> list[str]:
         """Return a line for each link that leads nowhere.
@@ -84,21 +102,27 @@ class Links:
         Args:
             files: every path of the site → the sha256 of its bytes.
             read: gives the bytes of a page of the site: those that a fragment leads to may be read.
+
+        Cost: a look-up a place, whatever leads there; the pages are gone through where one is not there.
         """
 
         def anchors(path: str) -> frozenset[str]:
             return _looked_at(files[path], lambda: read(path)).ids if path.endswith(".html") else frozenset()
 
-        found = list(self._wrong)
-        for place, pages in self._from.items():
+        told = "neither a relative link nor http, https or mailto"
+        found = [f"{page}: {one}: {told}" for page, leads in self._pages.items() for one in leads.wrong]
+        reasons: dict[str, str] = {}
+        for place in self._places:
             path, _, fragment = place.partition("#")
             if path not in files:
-                reason = "there is no such file in the site"
+                reasons[place] = "there is no such file in the site"
             elif fragment and not _state(path, fragment) and fragment not in anchors(path):
-                reason = "there is no such place on that page"
-            else:
-                continue
-            found += [f"{page}: {target}: {reason}" for page, target in pages]
+                reasons[place] = "there is no such place on that page"
+        for page, leads in self._pages.items() if reasons else ():
+            for target in leads.looked.targets:
+                place = _place(page, target) or ""
+                if place in reasons:
+                    found.append(f"{page}: {target}: {reasons[place]}")
         return sorted(found)
 
 
@@ -125,6 +149,13 @@ def broken(pages: Iterable[tuple[str, bytes]], files: Collection[str]) -> list[s
 def _state(path: str, fragment: str) -> bool:
     """Tell whether a fragment is a state of a sheet's page: its scripts find every row, shown or not."""
     return path.startswith("sheets/") and fragment.startswith(("row=", "f="))
+
+
+def _place(page: str, target: str) -> str | None:
+    """Return where a target on a page leads to; see `_resolved`."""
+    if target.startswith("#") or not target:
+        return _fragment(page, target[1:])
+    return _resolved(posixpath.dirname(page), target)
 
 
 @functools.lru_cache(maxsize=100_000)

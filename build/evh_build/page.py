@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from evh.store.hashing import sha256_text
+from evh_build.told import Teller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,6 +53,13 @@ class Leaf:
 
     path: str
     context: Frame
+    _digest: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def digest(self, teller: Teller) -> str:
+        """Return the digest of all that the context says: made once, for a page that is kept."""
+        if not self._digest:
+            self._digest.append(sha256_text(teller.told(self.context)))
+        return self._digest[0]
 
 
 @dataclass(frozen=True, slots=True)

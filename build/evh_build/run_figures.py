@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts import field_table
+from evh.project.memory import Same
 from evh_build.standings import groups
 
 if TYPE_CHECKING:
@@ -71,9 +72,15 @@ def _ends(source: Source, dataset_id: str) -> Ends:
         return {}
     held = [run for run in source.gathered.runs.values() if run.dataset_id == dataset_id]
     key = ("run figures", dataset_id)
+    settings = source.gathered.project.settings
     return source.once(
-        key, lambda: source.gathered.kept_of(dataset_id, key, lambda: _drawn(source, dataset, held))
-    )
+        key,
+        lambda: source.gathered.kept(
+            key, (), lambda: _drawn(source, dataset, held),
+            Same(dataset), [(run.key, Same(source.gathered.predictions(run))) for run in held],
+            settings.resamples, settings.seed,
+        ),
+    )  # fmt: skip
 
 
 def _drawn(source: Source, dataset: Dataset, held: Sequence[Run]) -> Ends:

@@ -16,6 +16,7 @@ from importlib.resources import files as files_of
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from evh.project.memory import Same
 from evh.store.hashing import sha256_lines
 from evh_build import urls
 from evh_build.guide import topics
@@ -26,6 +27,7 @@ from evh_build.text import script_json, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evh.records.dataset import Dataset
     from evh_build.source import Source
 
 MOST_PLAIN = 50_000
@@ -86,26 +88,38 @@ class Index:
         self, kind: str, name: str, path: str | None, text: str = "", of: str = "", *, words: str = ""
     ) -> None:
         """Add an entry; one without a page is left out."""
-        if path is None:
-            return
-        page, mark, fragment = path.partition("#")
-        if mark.startswith("#") and fragment.startswith("row="):
-            group, leaf = Group(kind, of, f"{urls.href(page)}#row=", ""), quote(fragment[4:], safe="")
-        elif mark:
-            group, leaf = Group(kind, of, f"{urls.href(page)}#", ""), quote(fragment)
-        else:
-            after = "/index.html" if page.endswith("/index.html") else ".html"
-            folder, _, own = page.removesuffix(after).rpartition("/")
-            group, leaf = Group(kind, of, urls.href(f"{folder}/" if folder else ""), after), quote(own)
-        number = self.groups.setdefault(group, len(self.groups))
-        told = _one_line(name)
-        self.entries.append(
-            Entry(number, "" if leaf == told and _PLAIN.fullmatch(told) else leaf, told, text, words)
-        )
+        if path is not None:
+            self.put(_find(kind, name, path, text, of, words=words))
 
-    def item(self, source: Source, dataset_id: str, item_id: str, text: str) -> None:
-        """Add an item: its page, or its row in the sheet of a large dataset."""
-        self.add("item", item_id, source.urls.full(dataset_id, item_id), text, of=dataset_id)
+    def put(self, found: Find) -> None:
+        """Add an entry that is made already."""
+        number = self.groups.setdefault(found.group, len(self.groups))
+        self.entries.append(Entry(number, found.leaf, found.name, found.text, found.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """An entry before its group has a number; see `Entry`."""
+
+    group: Group
+    leaf: str
+    name: str
+    text: str
+    words: str = ""
+
+
+def _find(kind: str, name: str, path: str, text: str, of: str, *, words: str = "") -> Find:
+    page, mark, fragment = path.partition("#")
+    if mark.startswith("#") and fragment.startswith("row="):
+        group, leaf = Group(kind, of, f"{urls.href(page)}#row=", ""), quote(fragment[4:], safe="")
+    elif mark:
+        group, leaf = Group(kind, of, f"{urls.href(page)}#", ""), quote(fragment)
+    else:
+        after = "/index.html" if page.endswith("/index.html") else ".html"
+        folder, _, own = page.removesuffix(after).rpartition("/")
+        group, leaf = Group(kind, of, urls.href(f"{folder}/" if folder else ""), after), quote(own)
+    told = _one_line(name)
+    return Find(group, "" if leaf == told and _PLAIN.fullmatch(told) else leaf, told, text, words)
 
 
 def index(source: Source) -> Index:
@@ -125,11 +139,36 @@ def index(source: Source) -> Index:
         made.add("command", f"evh {name}", shown, f"in the guide: {title}")
     _records(made, source)
     for name, dataset in source.gathered.datasets.items():
-        texts = source.gathered.texts(dataset)
+        for found in _items(source, name, dataset):
+            made.put(found)
+    return made
+
+
+def site_files(source: Source) -> tuple[File, ...]:
+    """Return the files of the site's index; a process that builds again keeps them while it says the same."""
+    records = Index()  # the guide is evh's own, and no build of a process has another
+    _records(records, source)
+    items = [Same(_items(source, name, dataset)) for name, dataset in source.gathered.datasets.items()]
+    return source.gathered.kept(
+        ("search",), (), lambda: tuple(files(index(source))), list(records.groups), records.entries, items
+    )
+
+
+def _items(source: Source, name: str, dataset: Dataset) -> tuple[Find, ...]:
+    """Return a dataset's items: each its page, or its row in the sheet of a large dataset."""
+    texts = source.gathered.texts(dataset)
+
+    def make() -> tuple[Find, ...]:
+        made = []
         for item in dataset.items:
             start = texts.get(item.item_id, b"")[: TEXT * 8].decode("utf-8", "replace")
-            made.item(source, name, item.item_id, _one_line(start)[:TEXT])
-    return made
+            path = source.urls.full(name, item.item_id)
+            if path is not None:
+                made.append(_find("item", item.item_id, path, _one_line(start)[:TEXT], name))
+        return tuple(made)
+
+    pages, sheet = source.urls.items(name), source.urls.sheet(name)
+    return source.gathered.kept(("found", name), (), make, Same(dataset), Same(pages), sheet, texts)
 
 
 def files(made: Index) -> Iterator[File]:

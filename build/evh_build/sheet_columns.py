@@ -26,6 +26,8 @@ MOST_FIELDS = 12
 SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")
 NO_TARGET = "no dataset yet"
 
+JUDGE = "winner:judge"
+"""The key of the winner's column by a judge, which stands beside the one by the metric."""
 NOBODY = "-"
 """The winner's column where the metric says right or wrong and no arm is right."""
 
@@ -49,7 +51,8 @@ class Column:
         on: whether it is shown until a reader chooses.
         higher: of a score: whether a larger value is better.
         flags: what makes a score count for nothing: ``own labels``, ``fitted here``.
-        foot: its lines below the table: two, and a third where there are verdicts.
+        foot: its lines below the table: two, one more where a judge draws a winner beside the metric, and
+            one where there are verdicts.
     """
 
     key: str
@@ -114,6 +117,8 @@ def columns(
     for at, arm in enumerate(sheet.arms):
         made += _arm(sheet, at, arm)
     made.append(Column("winner", "Winner", "winner", _winners(sheet)))
+    if sheet.two_winners:
+        made.append(Column(JUDGE, f"Winner by {sheet.judge}", "winner", _judge_winners(sheet)))
     for at, one in enumerate(sheet.labels):
         values = [_label(row.labels[at]) for row in rows]
         foot = (("", f"labels {one.n:,}"), ("", ""))
@@ -182,6 +187,7 @@ def _arm(sheet: Sheet, at: int, arm: ArmColumn) -> Iterator[Column]:
             + (f", {footer.errors:,} failed" if footer.errors else ""),
         ),
         (figure(footer.win_rate), " ".join(figure(value) for _, value in rate) or "—"),
+        *([(figure(footer.judge_win_rate), "")] if sheet.two_winners else []),
         *([(footer.verdict or "—", p_text(footer.p) or "—")] if has_verdicts(sheet) else []),
     )
     yield Column(arm.name, arm.name, "decision", [decided(row, at) for row in sheet.rows], arm=at, foot=foot)
@@ -231,6 +237,7 @@ def _new(sheet: Sheet, seen: Mapping[str, Mapping[str, frozenset[str]]]) -> Iter
 def _item_foot(sheet: Sheet) -> tuple[FootLine, ...]:
     mean = "Share right" if sheet.row_metric == "correct" else "Mean"
     lines = [(mean, "over how many"), ("Win rate", sheet.metric.replace("_", " "))]
+    lines += [("Win rate", f"by {sheet.judge}")] if sheet.two_winners else []
     return (*lines, ("Verdict", "p against the leader")) if has_verdicts(sheet) else tuple(lines)
 
 
@@ -252,6 +259,11 @@ def _winners(sheet: Sheet) -> list[str | None]:
         NOBODY if row.none_right else ",".join(places[name] for name in row.winners) or None
         for row in sheet.rows
     ]
+
+
+def _judge_winners(sheet: Sheet) -> list[str | None]:
+    places = {arm.name: str(at) for at, arm in enumerate(sheet.arms)}
+    return [",".join(places[name] for name in row.judge_winners) or None for row in sheet.rows]
 
 
 @lru_cache(maxsize=65536)

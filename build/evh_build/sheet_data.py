@@ -10,6 +10,7 @@ import sys
 from array import array
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -18,7 +19,7 @@ from evh.store.hashing import sha256
 from evh_build.page import File
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from evh_build.sheet_columns import Column
 
@@ -58,7 +59,7 @@ def data(
     folder: str,
     columns: Sequence[Column],
     about: dict[str, Any],
-    full: Callable[[int], dict[str, Any]],
+    full: Iterable[str],
     n_rows: int,
 ) -> Data:
     """Return a sheet's columns and the files that hold its rows in full.
@@ -67,17 +68,18 @@ def data(
         folder: the page's folder in the site.
         columns: its columns.
         about: what else the scripts read: JSON values.
-        full: gives a row in full, by its place.
+        full: gives each row in full, as `embedded` JSON.
         n_rows: how many rows there are.
 
     Cost: the rows in full are made one chunk at a time; their names hold their digest, so that a browser
     never mixes two builds.
     """
+    rows = iter(full)
     files = []
     names = []
-    for number, first in enumerate(range(0, n_rows, CHUNK)):
-        rows = [full(at) for at in range(first, min(first + CHUNK, n_rows))]
-        file = _script(folder, f"rows-{number}", f"evhSheet.chunk({number},{embedded(rows)})")
+    for number in range(-(-n_rows // CHUNK)):
+        chunk = ",".join(islice(rows, CHUNK))
+        file = _script(folder, f"rows-{number}", f"evhSheet.chunk({number},[{chunk}])")
         files.append(file)
         names.append(file.path.rpartition("/")[2])
     head = {**about, "n": n_rows, "chunk": CHUNK, "chunks": names}

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evh.project.memory import Same
 from evh.records.answers import shown
 from evh_build.markdown import note
 from evh_build.sheet_columns import field_text, picked_for
+from evh_build.sheet_data import INLINE_ROWS, embedded
 from evh_build.urls import href, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from evh.acts.sheet_model import Row, Sheet
     from evh.records.labelset import LabelItem
     from evh_build.source import Source
+
+
+def full_rows(source: Source, sheet: Sheet, page: str) -> Iterable[str]:
+    """Give each row of a sheet in full as inert JSON, in the sheet's order; those of a small one are kept."""
+    gathered = source.gathered
+    dataset = gathered.datasets[sheet.dataset_id]
+    full = FullRows(source, sheet, page)
+    if len(sheet.rows) > INLINE_ROWS:
+        return (embedded(full(row)) for row in sheet.rows)
+    sets = [gathered.label_sets.get(one.ref.removeprefix("labels/")) for one in sheet.labels]
+    return source.each(
+        ("rows in full", page), sheet.rows, lambda row: embedded(full(row)),
+        Same(dataset), Same(source.urls.items(sheet.dataset_id)), gathered.texts(dataset),
+        [(one.ref, Same(held)) for one, held in zip(sheet.labels, sets, strict=True)], source.max_item_text,
+    )  # fmt: skip
 
 
 class FullRows:
@@ -38,9 +55,8 @@ class FullRows:
         self._lineage = {item.item_id: item.lineage for item in dataset.items}
         self._notes = [_notes(source, one.ref) for one in sheet.labels]
 
-    def __call__(self, at: int) -> dict[str, Any]:
-        """Return the row at a place of the sheet; what is empty is left out."""
-        row = self._sheet.rows[at]
+    def __call__(self, row: Row) -> dict[str, Any]:
+        """Return a row of the sheet; what is empty is left out."""
         data = self._texts.get(row.item_id)
         path = self._source.urls.item(self._sheet.dataset_id, row.item_id)
         made = {

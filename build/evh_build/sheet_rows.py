@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from evh.acts.sheet_table import NONE_RIGHT
+from evh.project.memory import Same
 from evh.records.answers import shown
 from evh_build.render import figure
 from evh_build.sheet_columns import (
@@ -55,7 +57,13 @@ def joined(opening: Sequence[str], texts: Sequence[str]) -> str:
 
 def first_rows(source: Source, sheet: Sheet, most: int, root: str) -> Markup:
     """Return the first rows of a sheet as the ``<tr>`` of its table; links lead from ``root``."""
-    made = [_row(source, sheet, row, root) for row in sheet.rows[:most]]
+    name = sheet.dataset_id
+    frame = replace(sheet, arms=(), rows=(), footer=(), notes=())  # all that a row may hang on beside itself
+    made = source.each(
+        ("first rows", name, root), sheet.rows[:most], lambda row: _row(source, sheet, row, root),
+        Same(source.gathered.datasets[name]), Same(source.urls.items(name)), frame,
+        [Same(one) for one in sheet.arms],
+    )  # fmt: skip
     return Markup("\n".join(made))  # noqa: S704 - every text is escaped in `joined`
 
 
@@ -82,7 +90,10 @@ def _row(source: Source, sheet: Sheet, row: Row, root: str) -> str:
         tags.append(opening)
         texts.append(text)
     tags.append(f'{"</td>" if sheet.arms else ""}<td class="winner">')
-    texts.append(_winners(row, len(sheet.arms)))
+    texts.append(NONE_RIGHT if row.none_right else _winners(row.winners, len(sheet.arms)))
+    if sheet.two_winners:
+        tags.append('</td><td class="winner">')
+        texts.append(_winners(row.judge_winners, len(sheet.arms)))
     for column, label in zip(sheet.labels, row.labels, strict=True):
         against = column.ref in row.signals.wrong_by
         tags.append(f'</td><td class="label against">{AGAINST}' if against else '</td><td class="label">')
@@ -121,12 +132,8 @@ def _signals(kinds: Sequence[str]) -> str:
     return "".join(f'<span class="signal s-{kind}">{kind}</span>' for kind in kinds)
 
 
-def _winners(row: Row, arms: int) -> str:
-    if row.none_right:
-        return NONE_RIGHT
-    if len(row.winners) == arms and arms > 1:
-        return "all"
-    return ", ".join(row.winners) or "—"
+def _winners(names: Sequence[str], arms: int) -> str:
+    return "all" if len(names) == arms and arms > 1 else ", ".join(names) or "—"
 
 
 def _shown(label: str | None) -> str:

@@ -22,6 +22,7 @@ from evh_build.page import File, Leaf
 from evh_build.pages import PAGES
 from evh_build.render import Renderer
 from evh_build.source import Source
+from evh_build.told import Teller
 from evh_build.urls import HOME
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def _build(
     static = assets(folders)
     gathered, watch = _gathered(project, plan)
     source = Source(gathered, max_item_text=plan.max_item_text)
-    renderer = Renderer(folders, project.name, {asset.name: asset.path for asset in static}, plan.theme)
+    renderer = _renderer(project, folders, {asset.name: asset.path for asset in static}, plan.theme)
     with Aside(plan.out, before, read=plan.verify or plan.rehash, watch=watch) as aside:
         try:
             _render(source, renderer, aside, plan, progress)
@@ -274,6 +275,14 @@ def _build(
         problems=problems,
         left_out=left_out,
     )
+
+
+def _renderer(project: Project, folders: list[Path], named: dict[str, str], theme: str) -> Renderer:
+    """Return the renderer; a process that builds again keeps it, and its templates, while those stay."""
+    return project.kept(
+        ("renderer",), folders, lambda: Renderer(folders, project.name, named, theme),
+        [str(folder) for folder in folders], project.name, named, theme,
+    )  # fmt: skip
 
 
 def _gathered(project: Project, plan: Plan) -> tuple[Gathered, Watch | None]:
@@ -305,6 +314,8 @@ def _render(
     progress: Callable[[int, int], None] | None,
 ) -> None:
     code = incremental.code()
+    teller = source.gathered.project.kept(("teller",), (), Teller)
+    teller.begin()
     quiet = plan.public and not source.gathered.project.settings.public_sheets
     for page in PAGES:
         closure = renderer.closure(page.name)
@@ -315,7 +326,7 @@ def _render(
             if isinstance(leaf, File):
                 inputs = incremental.inputs_of("", code, leaf.inputs)
             else:
-                inputs = incremental.inputs_of(closure, code, leaf.context)
+                inputs = incremental.inputs_of(closure, code, leaf.digest(teller))
             if not aside.take_over(leaf.path, inputs):
                 data = leaf.make() if isinstance(leaf, File) else renderer.render(page.name, leaf)
                 aside.put(leaf.path, data, inputs, fresh=isinstance(leaf, Leaf))

@@ -9,23 +9,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from evh_build.page import Command
+from evh.project.memory import Same
+from evh_build.page import Command, Leaf
 from evh_build.text import shell_word
 from evh_build.urls import Urls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from evh.acts.labels import SetSummary
     from evh.acts.sheet_model import Against, LabelColumn
     from evh.records.dataset import Dataset, Item
     from evh_build.connect import Database
     from evh_build.gather import Gathered
+    from evh_build.page import Frame
 
 PAGES = Path(__file__).with_name("pages")
 SHEET_ROWS = 200
 """How many rows of a sheet are HTML; scripts show all of them."""
 Row = dict[str, Any]
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -86,19 +89,52 @@ class Source:
 
     def rows_of(self, page: str, query: str, **keys: str) -> list[Row]:
         """Return those rows of a query whose columns have the values of ``keys``."""
-        names = tuple(keys)
+        return self.grouped(page, query, *keys).get(tuple(keys.values()), [])
+
+    def grouped(self, page: str, query: str, *names: str) -> Mapping[tuple[Any, ...], list[Row]]:
+        """Return the rows of a query by the values of these columns; nobody changes them."""
         if (page, query, names) not in self._grouped:
-            grouped: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
-            for row in self.rows(page, query):
-                grouped[tuple(row[name] for name in names)].append(row)
-            self._grouped[page, query, names] = grouped
-        return self._grouped[page, query, names].get(tuple(keys.values()), [])
+            rows = self.rows(page, query)
+            self._grouped[page, query, names] = self.gathered.kept(
+                ("grouped", page, query, *names), (), lambda: _grouped(rows, names), Same(rows)
+            )
+        return self._grouped[page, query, names]
 
     def once(self, key: tuple[str, str], make: Callable[[], T]) -> T:
         """Return what ``make`` gives, made once for the whole site and kept under ``key``."""
         if key not in self._kept:
             self._kept[key] = make()
         return cast("T", self._kept[key])
+
+    def steady(self, key: tuple[str, ...], value: T) -> T:
+        """Return a value, as the object that stood for it in the last build where it is equal."""
+        return self.gathered.kept(("steady", *key), (), lambda: value, value)
+
+    def each(
+        self, key: tuple[str, ...], held: Sequence[K], make: Callable[[K], T], *made_of: object
+    ) -> list[T]:
+        """Return what ``make`` gives of each object, kept in a process that builds again; see `Memory.each`.
+
+        Args:
+            key: names the values.
+            held: the objects, none of them twice.
+            make: makes a value of one, and of ``made_of``.
+            made_of: what else the values are made of.
+        """
+        gathered = self.gathered
+        if gathered.project.memory is None or not gathered.is_sound():
+            return [make(one) for one in held]
+        return gathered.memory.each((gathered.view, *key), held, make, *made_of)
+
+    def leaf(self, path: str, make: Callable[[], Frame], *made_of: object) -> Leaf:
+        """Return a page; a process that builds again keeps it while all that it is made of is equal.
+
+        Args:
+            path: where it lies in the site.
+            make: gives its context, of ``made_of`` and of nothing else.
+            made_of: what its context is made of, compared as values; a record as `Same`.
+        """
+        return self.gathered.kept(("leaf", path), (), lambda: Leaf(path, make()), *made_of)
 
     def row(self, dataset_id: str, item_id: str) -> str | None:
         """Return the row of an item in its dataset's sheet; None where there is no such row.
@@ -156,6 +192,13 @@ class Source:
         """Close the database, if one was opened."""
         if self._database is not None:
             self._database.close()
+
+
+def _grouped(rows: list[Row], names: tuple[str, ...]) -> dict[tuple[Any, ...], list[Row]]:
+    grouped: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[tuple(row[name] for name in names)].append(row)
+    return grouped
 
 
 def command(does: str, *words: str) -> Command:

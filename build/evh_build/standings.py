@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import field
+from evh.acts import field, judged_columns
 from evh.measure.scores import floor_rate
+from evh_build.all_pairs import PairsView, pairs_view
+from evh_build.forest import axis_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +28,9 @@ class Standing:
 
     ``low`` and ``high`` are the 95 % interval of the first metric, as the field has it; None for none.
     ``n`` items of ``of`` were scored, ``errors`` failed. ``own`` and ``fitted`` are flags that keep the arm
-    from leading; a ``floor`` shows what is easy. ``verdict`` is its word in the group's field, and ``judged``
-    all that the field says of it; None where it has no first metric.
+    from leading, and so does ``trial``, over how many items its run was one; a ``floor`` shows what is easy.
+    ``verdict`` is its word in the group's field, and ``judged`` all that the field says of it; None where it
+    has no first metric.
     """
 
     arm: str
@@ -43,13 +46,29 @@ class Standing:
     own: bool
     fitted: bool
     floor: bool = False
+    trial: int | None = None
     verdict: str | None = None
     judged: FieldArm | None = None
 
     @property
     def flagged(self) -> bool:
         """Whether its figure says less than it seems."""
-        return self.own or self.fitted
+        return self.own or self.fitted or self.trial is not None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeMark:
+    """The judge that scored a group's arms, with its page; ``validated`` tells that people measured it."""
+
+    name: str
+    path: str | None
+    validated: bool
+
+
+def judge_mark(source: Source, made: Field) -> JudgeMark | None:
+    """Return the judge by whose metric a field ranks its arms; None where it is a run's own metric."""
+    one = made.judge
+    return JudgeMark(one.scorer, source.urls.judge(one.scorer), one.validated) if one else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +79,9 @@ class Group:
 
     ``majority`` is the share that an arm always giving the commonest answer would get right. ``low`` and
     ``high`` are the ends of the chart's axis. ``leads`` marks the group that draws the sheet's winner.
-    ``field`` ranks its arms by the first metric, as every other view does; None where none has a figure.
-    ``told`` says in words how the verdicts were made.
+    ``field`` ranks its arms by the first metric, as every other view does, ``pairs`` holds every two of them
+    where they are few; None where none has a figure. ``told`` says in words how the verdicts were made.
+    ``judge`` is set where nothing but a judge has scored the arms.
     """
 
     mark: Mark | None
@@ -74,6 +94,8 @@ class Group:
     leads: bool
     field: Field | None = None
     told: str = ""
+    pairs: PairsView | None = None
+    judge: JudgeMark | None = None
 
     @property
     def flagged(self) -> bool:
@@ -96,6 +118,8 @@ def _groups(source: Source, dataset_id: str) -> tuple[Group, ...]:
             found.setdefault(against.ref if against else "", against)
     arms = {arm.name: arm for arm in source.gathered.arms.get(dataset_id, ())}
     made = [_group(source, sheet, against, arms) for against in found.values()]
+    if not made and (judged := _by_judge(source, sheet, arms)) is not None:
+        return (judged,)
     return tuple(sorted(made, key=_order))
 
 
@@ -113,7 +137,7 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
     ranked = _field(source, sheet, against, metrics, arms)
     judged = {one.name: one for one in ranked.arms} if ranked else {}
     rows = [
-        replace(one, judged=arm, verdict=arm.verdict, low=arm.low, high=arm.high)
+        replace(_with_repeats(one, arm), judged=arm, verdict=arm.verdict, low=arm.low, high=arm.high)
         if (arm := judged.get(one.arm)) is not None
         else one
         for one in rows
@@ -130,7 +154,8 @@ def _group(source: Source, sheet: Sheet, against: Against | None, arms: Mapping[
         low=0.0 if unit else min(values),
         high=1.0 if unit else max(values),
         leads=sheet.against is not None and sheet.against.ref == ref,
-        field=ranked,
+        field=replace(ranked, pairs=()) if ranked else None,
+        pairs=pairs_view(source, ranked) if ranked else None,
         told=field.told(ranked) if ranked and any(one.verdict for one in ranked.arms) else "",
     )
 
@@ -156,6 +181,61 @@ def _field(
         lambda: field.verdicts(sources, dataset, found, metric=metrics[0], against=against, rules=rules),
     )
     return made if made.arms else None
+
+
+def _with_repeats(one: Standing, arm: FieldArm) -> Standing:
+    """Return an arm's line with what the field says of all its repeats, and whether its run was a trial."""
+    if arm.spread is None:
+        return replace(one, trial=arm.trial)
+    return replace(one, values=(arm.value, *one.values[1:]), n=arm.n, errors=arm.errors, trial=arm.trial)
+
+
+def _by_judge(source: Source, sheet: Sheet, arms: Mapping[str, Arm]) -> Group | None:
+    """Return the arms by the judge that the sheet goes by, where no run has a score of its own."""
+    sources = source.gathered.sources
+    dataset = sources.datasets.get(sheet.dataset_id)
+    found = [arms[one.name] for one in sheet.arms if one.name in arms]
+    judged = judged_columns.by_judge(sources, sheet.dataset_id, found, sheet.judge) if sheet.judge else None
+    if dataset is None or judged is None:
+        return None
+    rules = source.gathered.deciding.rules(sheet.dataset_id, judged.metric)
+    ranked = field.verdicts(sources, dataset, judged.arms, metric=judged.metric, against=None, rules=rules)
+    rows = tuple(
+        Standing(
+            arm=one.name,
+            path=source.urls.arm(one.run.config_id),
+            run=source.urls.run(one.run.key),
+            recorded=one.recorded,
+            values=(one.value,),
+            low=one.low,
+            high=one.high,
+            n=one.n,
+            of=one.of,
+            errors=one.errors,
+            own=one.own,
+            fitted=one.fitted,
+            floor=one.floor,
+            trial=one.trial,
+            verdict=one.verdict,
+            judged=one,
+        )
+        for one in ranked.arms
+    )
+    axis = axis_of(value for one in rows for value in (*one.values, one.low, one.high))
+    return Group(
+        mark=None,
+        metrics=(judged.metric,),
+        higher=ranked.higher,
+        rows=rows,
+        majority=None,
+        low=axis.low,
+        high=axis.high,
+        leads=True,
+        field=replace(ranked, pairs=()),
+        told=field.told(ranked) if ranked.leaders else "",
+        pairs=pairs_view(source, ranked),
+        judge=judge_mark(source, ranked),
+    )
 
 
 def _majority(sheet: Sheet, ref: str | None) -> float | None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from evh.project.memory import Same
 from evh.store.names import item_stem, item_stems
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evh.records.dataset import Dataset
     from evh_build.gather import Gathered
 
 HOME = "index.html"
@@ -29,6 +34,7 @@ DOWNLOADS = "downloads/index.html"
 EVIDENCE = "evidence/index.html"
 
 
+@lru_cache(maxsize=65_536)
 def href(path: str, root: str = "") -> str:
     """Return the relative link to a page: ``path`` percent-encoded, its fragment kept, ``root`` before it."""
     page, mark, fragment = path.partition("#")
@@ -45,27 +51,35 @@ class Urls:
 
     def __init__(self, gathered: Gathered) -> None:
         self._gathered = gathered
-        self._stems: dict[str, dict[str, str]] = {}
-        self._positions: dict[str, dict[str, int]] = {}
+        self._items: dict[str, Mapping[str, str]] = {}
+        self._positions: dict[str, Mapping[str, int]] = {}
 
     def dataset(self, dataset_id: str) -> str | None:
         """Return the page of a dataset."""
-        return self._page("datasets", dataset_id) if dataset_id in self._gathered.datasets else None
+        return _page_of("datasets", dataset_id) if dataset_id in self._gathered.datasets else None
 
     def sheet(self, dataset_id: str) -> str | None:
         """Return the page of a dataset's sheet; None in a public build without sheets."""
         known = dataset_id in self._gathered.datasets and self._gathered.with_sheets
-        return self._page("sheets", dataset_id) if known else None
+        return _page_of("sheets", dataset_id) if known else None
 
     def item(self, dataset_id: str, item_id: str) -> str | None:
         """Return the page of an item; None in a dataset too large for a page each (``item_pages``)."""
-        dataset = self._gathered.datasets.get(dataset_id)
-        if dataset is None or len(dataset.items) > self._gathered.project.settings.item_pages:
-            return None
-        if dataset_id not in self._stems:
-            self._stems[dataset_id] = item_stems([item.item_id for item in dataset.items])
-        stem = self._stems[dataset_id].get(item_id)
-        return None if stem is None else f"items/{_part(dataset_id)}/{stem}.html"
+        return self.items(dataset_id).get(item_id)
+
+    def items(self, dataset_id: str) -> Mapping[str, str]:
+        """Return the page of each item of a dataset by its id; none where they have no page each."""
+        if dataset_id not in self._items:
+            dataset = self._gathered.datasets.get(dataset_id)
+            most = self._gathered.project.settings.item_pages
+            self._items[dataset_id] = (
+                {}
+                if dataset is None or len(dataset.items) > most
+                else self._gathered.kept(
+                    ("item pages", dataset_id), (), lambda: _items(dataset), Same(dataset)
+                )
+            )
+        return self._items[dataset_id]
 
     def full(self, dataset_id: str, item_id: str) -> str | None:
         """Return where an item is shown in full: its page, else its opened row in the dataset's sheet."""
@@ -81,17 +95,20 @@ class Urls:
         if dataset is None:
             return None
         if dataset_id not in self._positions:
-            places = enumerate(dataset.items, start=1)
-            self._positions[dataset_id] = {item.item_id: place for place, item in places}
+            self._positions[dataset_id] = self._gathered.kept(
+                ("positions", dataset_id), (),
+                lambda: {item.item_id: place for place, item in enumerate(dataset.items, start=1)},
+                Same(dataset),
+            )  # fmt: skip
         return self._positions[dataset_id].get(item_id)
 
     def label_set(self, ref: str) -> str | None:
         """Return the page of the label set ``<dataset>/<set>``."""
-        return self._page("labels", ref) if ref in self._gathered.label_sets else None
+        return _page_of("labels", ref) if ref in self._gathered.label_sets else None
 
     def reference(self, ref: str) -> str | None:
         """Return the page of the reference set ``<tier>/<name>``."""
-        return self._page("references", ref) if ref in self._gathered.references else None
+        return _page_of("references", ref) if ref in self._gathered.references else None
 
     def scored_against(self, ref: str | None) -> str | None:
         """Return the page of ``labels/<dataset>/<set>`` or ``<tier>/<name>``."""
@@ -103,23 +120,23 @@ class Urls:
 
     def capture(self, capture_id: str) -> str | None:
         """Return the page of a capture."""
-        return self._page("captures", capture_id) if capture_id in self._gathered.captures else None
+        return _page_of("captures", capture_id) if capture_id in self._gathered.captures else None
 
     def arm(self, config_id: str) -> str | None:
         """Return the page of an arm: a config, or one that only runs speak of."""
         known = config_id in self._gathered.configs or any(
             run.config_id == config_id for run in self._gathered.runs.values()
         )
-        return self._page("arms", config_id) if known else None
+        return _page_of("arms", config_id) if known else None
 
     def goal(self, goal_id: str | None) -> str | None:
         """Return the page of a goal."""
-        return self._page("goals", goal_id) if goal_id and goal_id in self._gathered.deciding.goals else None
+        return _page_of("goals", goal_id) if goal_id and goal_id in self._gathered.deciding.goals else None
 
     def judge(self, scorer: str) -> str | None:
         """Return the page of a judge, or of a sheet that somebody filled."""
         held = self._gathered.deciding
-        return self._page("judges", scorer) if scorer in held.judges or held.judged_runs(scorer) else None
+        return _page_of("judges", scorer) if scorer in held.judges or held.judged_runs(scorer) else None
 
     def model(self, model_id: str | None) -> str | None:
         """Return where a model record stands on its list."""
@@ -133,7 +150,7 @@ class Urls:
 
     def log(self, name: str) -> str | None:
         """Return the page of a transcript log."""
-        return self._page("evidence", name) if name in self._gathered.evidence.logs else None
+        return _page_of("evidence", name) if name in self._gathered.evidence.logs else None
 
     def chunks(self, log: str, number: int) -> str:
         """Return a page of a log's chunks, by its number from 1."""
@@ -149,10 +166,18 @@ class Urls:
 
     def run(self, key: str) -> str | None:
         """Return the page of the run ``<folder>/<run_id>``."""
-        return self._page("runs", key) if key in self._gathered.runs else None
+        return _page_of("runs", key) if key in self._gathered.runs else None
 
-    def _page(self, folder: str, ref: str) -> str:
-        return "/".join([folder, *(_part(part) for part in ref.split("/")), "index.html"])
+
+def _items(dataset: Dataset) -> dict[str, str]:
+    folder = f"items/{_part(dataset.dataset_id)}"
+    stems = item_stems([item.item_id for item in dataset.items])
+    return {item_id: f"{folder}/{stem}.html" for item_id, stem in stems.items()}
+
+
+@lru_cache(maxsize=8_192)
+def _page_of(folder: str, ref: str) -> str:
+    return "/".join([folder, *(_part(part) for part in ref.split("/")), "index.html"])
 
 
 def _part(name: str) -> str:

@@ -7,22 +7,29 @@ answer, `settle` makes the new set's labels of what was filled and what was agre
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from evh.acts.adjudicated import Compared, Side, choices_of, compare, guidelines_differ, sides_of
 from evh.acts.label_selection import rank
-from evh.acts.label_sheet import item_cell, refuse_choices, text_cell
-from evh.acts.label_table import Table, dump, exists, free_head, refuse_suffix
+from evh.acts.label_sheet import (
+    in_the_way,
+    item_cell,
+    new_key,
+    refuse_choices,
+    secret_of,
+    text_cell,
+    write,
+)
+from evh.acts.label_table import Table, dump, free_head, refuse_suffix
 from evh.acts.steps import free_sheet
 from evh.errors import Refusal
 from evh.project import datasets, labels
 from evh.records import sheet_key
 from evh.records.answers import answers, shown
 from evh.records.sheet_key import KeyRow, SheetKey
-from evh.store import atomic, spreadsheet, strict
+from evh.store import spreadsheet, strict
 from evh.store.hashing import sha256, sha256_text
 from evh.store.text import plural
 
@@ -101,7 +108,7 @@ def plan(project: Project, *, dataset_id: str, set_refs: Sequence[str], out: Pat
     if not found.differ:
         raise _nothing(dataset_id, sides, found)
     key_path = out.with_suffix(".key.json")
-    secret = _secret(key_path)
+    secret = secret_of(key_path)
     alphabet = _alphabet(sides)
     guideline = _guideline(project, sides)
     choices = choices_of(sides)
@@ -138,7 +145,11 @@ def plan(project: Project, *, dataset_id: str, set_refs: Sequence[str], out: Pat
         sheet_path=out,
         key_path=key_path,
         sheet=dump(out, _table(found.differ, cells, rows, choices, guideline)),
-        key=_new_key(key_path, strict.dump_manifest(sheet_key.dump(key))),
+        key=new_key(
+            key_path,
+            strict.dump_manifest(sheet_key.dump(key)),
+            without="a filled sheet cannot be read back",
+        ),
         sets=tuple(one.ref for one in sides),
         n_rows=len(rows),
         n_agreed=len(found.agreed),
@@ -152,12 +163,7 @@ def plan(project: Project, *, dataset_id: str, set_refs: Sequence[str], out: Pat
 
 def commit(plan: Plan) -> None:
     """Write the key, then the sheet: a sheet that is there has its key."""
-    try:
-        if plan.key is not None:
-            atomic.write_new_file(plan.key_path, plan.key)
-        atomic.write_new_file(plan.sheet_path, plan.sheet)
-    except FileExistsError as error:
-        raise _exists(plan.sheet_path) from error
+    write(plan.sheet_path, plan.sheet, key_path=plan.key_path, key=plan.key)
 
 
 def _alphabet(sides: Sequence[Side]) -> list[str]:
@@ -258,31 +264,7 @@ def _refuse_out(out: Path) -> None:
             next=f"--out {free_sheet(str(out.with_suffix('')))}",
         )
     if out.exists():
-        raise _exists(out)
-
-
-def _exists(out: Path) -> Refusal:
-    return exists(out, free_sheet(str(out.with_suffix(""))))
-
-
-def _secret(key_path: Path) -> str:
-    """Return the secret of the key that is there already, so that it makes the same sheet; else a new one."""
-    if key_path.exists():
-        return sheet_key.parse(strict.read_object(key_path), key_path).secret
-    return secrets.token_hex(16)
-
-
-def _new_key(key_path: Path, data: bytes) -> bytes | None:
-    if not key_path.exists():
-        return data
-    if strict.read_bytes(key_path) == data:
-        return None
-    raise Refusal(
-        "existing-file",
-        f"{key_path} is the key of another sheet",
-        why=[f"{key_path}: it does not make this sheet"],
-        next="choose another --out; without its key a filled sheet cannot be read back",
-    )
+        raise in_the_way(out)
 
 
 def _nothing(dataset_id: str, sides: Sequence[Side], found: Compared) -> Refusal:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evh.acts.sheet import build_sheet, same_of
+from evh.acts import sheet_footer
+from evh.acts.sheet_layout import lay_out
 from evh.acts.sources import Sources
 from evh.errors import Refusal
 from evh.measure.agreement import compare_all
@@ -91,41 +93,44 @@ def agreement(
     Cost: a look-up a decision and pair, and `measure.agreement.compare_all`.
     """
     sources = sources or Sources(project)
-    sheet = build_sheet(project, dataset_id, runs, with_outputs=False, with_previews=False, sources=sources)
-    if len({arm.name for arm in sheet.arms}) < 2:
-        names = ", ".join(arm.name for arm in sheet.arms) or "(none)"
+    layout = lay_out(sources, dataset_id, runs, with_outputs=False)
+    arms, items = layout.arms, layout.dataset.items
+    if len({arm.name for arm in arms}) < 2:
+        names = ", ".join(arm.name for arm in arms) or "(none)"
         raise Refusal(
             "two-arms",
             "agreement takes two arms or more",
             why=[f"{dataset_id}: {names}"],
             next=f"evh run --config ARM --dataset-id {dataset_id}",
         )
-    order = [item.item_id for item in sources.datasets[dataset_id].items]
-    by_id = {row.item_id: row for row in sheet.rows}
-    decided: list[dict[str, str]] = []
-    for at in range(len(sheet.arms)):
-        told = ((item, by_id[item].cells[at].decision) for item in order)
-        decided.append({item: text for item, text in told if text is not None})
-    same = same_of(project, sheet.arms[0].run, sources)
+    decided = [
+        {
+            item.item_id: cell.decision
+            for item, cell in zip(items, one.cells(items), strict=True)
+            if cell.decision is not None
+        }
+        for one in layout.columns
+    ]
+    own_same = layout.same is not operator.eq
     figures = compare_all(decided, min_overlap=project.settings.min_overlap)
     pairs = [
-        _pair(sheet.arms[a], sheet.arms[b], (decided[a], decided[b]), found, same or _equal)
+        _pair(arms[a], arms[b], (decided[a], decided[b]), found, layout.same)
         for (a, b), found in zip(combinations(range(len(decided)), 2), figures, strict=True)
     ]
-    notes = [note for note in sheet.notes if "decisions are stored" in note or note.startswith("left out")]
-    if same is not None:
+    notes = [*sheet_footer.undecided(layout), *sources.notes()]
+    if own_same:
         notes.append(
-            f"what counts as the same is said by {sheet.arms[0].run.adapter}, the first arm's adapter; kappa "
+            f"what counts as the same is said by {arms[0].run.adapter}, the first arm's adapter; kappa "
             "and AC1 are of the decisions as they are written"
         )
     return ArmsAgreement(
         dataset_id=dataset_id,
-        arms=sheet.arms,
-        n_items=sheet.n_items,
+        arms=arms,
+        n_items=len(items),
         decided=tuple(map(len, decided)),
         pairs=tuple(pairs),
         alpha=_alpha(decided) if len(decided) > 2 else None,
-        own_same=same is not None,
+        own_same=own_same,
         notes=tuple(dict.fromkeys([*notes, *sources.notes()])),
     )
 
@@ -154,10 +159,6 @@ def _pair(
         too_few=figures.too_few,
         paradox=figures.paradox,
     )
-
-
-def _equal(one: str, other: str) -> bool:
-    return one == other
 
 
 def _alpha(decided: Sequence[Mapping[str, str]]) -> float | None:

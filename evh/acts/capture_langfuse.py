@@ -16,7 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evh.acts.import_tools import chat
-from evh.acts.import_tools.captured import Captured, scalars, without_none
+from evh.acts.import_tools.captured import Captured, read_values, scalars, without_none
 from evh.errors import Refusal
 from evh.records.shape import is_number
 from evh.store import clock, rows, strict
@@ -70,12 +70,7 @@ def _rows(path: Path) -> tuple[list[dict[str, Any]], dict[str, list[Mapping[str,
     if path.suffix.lower() == ".csv":
         raw: list[Any] = [_cells(row) for row in rows.read_csv(strict.read_bytes(path), path)]
         return [_camel(one) for one in raw], {}
-    data = strict.read_bytes(path)
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    if len(lines) > 1 and all(line[:1] == b"{" and line.rstrip().endswith(b"}") for line in lines):
-        value: Any = list(strict.parse_jsonl(data, path))
-    else:
-        value = strict.parse_json(data, path)
+    value = read_values(path)
     if isinstance(value, dict) and isinstance(value.get("data"), list):
         value = value["data"]
     loose: list[Any] = []

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts.sheet import Against, ArmColumn, Cell, Filters, Row, build_sheet
+from evh.acts import sheet_footer
+from evh.acts.sheet_layout import lay_out
 from evh.acts.sources import Sources
 from evh.errors import Refusal
+from evh.measure import signals
+from evh.project.memory import Same
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from evh.acts.sheet_layout import Layout
+    from evh.acts.sheet_model import Against, ArmColumn, Cell
     from evh.project.find import Project
 
 
@@ -64,7 +69,9 @@ def compare_runs(
     with_texts: bool = True,
     sources: Sources | None = None,
 ) -> Comparison:
-    """Return what moved between two arms.
+    """Return what moved between two arms: their decisions are held against each other, whoever they are.
+
+    The sheet's signal *disagree* leaves a floor out; a floor that is named here is one of the two.
 
     Args:
         project: the project.
@@ -89,51 +96,72 @@ def compare_runs(
             next=f"evh inspect --dataset-id {dataset_id} --runs A,B; for more: evh inspect --sheet",
         )
     sources = sources or Sources(project)
-    sheet = build_sheet(
-        project,
-        dataset_id,
-        runs,
-        metric=metric,
-        against=against,
-        filters=Filters(where=where),
-        with_outputs=with_texts,
-        with_previews=with_texts,
-        sources=sources,
+    layout = lay_out(
+        sources, dataset_id, runs, metric=metric, against=against, where=where, with_outputs=with_texts
     )
-    first, second = sheet.arms
-    places = tuple(arm.position(sheet.row_metric, sheet.against) for arm in sheet.arms)
-    names = (first.name, second.name)
-    order = {item.item_id: at for at, item in enumerate(sources.datasets[dataset_id].items)}
-    moved: list[Moved] = []
-    won: list[str | None] = []
-    both = same = scored = 0
-    for row in sorted(sheet.rows, key=lambda row: order[row.item_id]):
-        one, two = row.cells
-        answered = one.decision is not None and two.decision is not None
-        both += answered
-        same += answered and not row.signals.disagree
-        scores = _score(row, 0, places[0]), _score(row, 1, places[1])
-        scored += None not in scores
-        better = _better(scores, names, higher=sheet.higher)
-        won.append(better)
-        if row.signals.disagree or (not disagree and (better or one.error != two.error)):
-            moved.append(Moved(row.item_id, row.preview, (one, two), scores, better, row.signals.disagree))
+    choices = layout.choices
+    if with_texts:
+        moved = _moved(layout, sources.previews(layout.dataset))
+    else:
+        runs_here = tuple(run.key for arm in layout.found for run in (arm.run, *arm.scored))
+        moved = sources.memory.kept(
+            ("moved", dataset_id, runs_here), (), lambda: _moved(layout, {}),
+            Same(layout.dataset), [Same(one) for one in layout.columns], choices, Same(layout.same),
+        )  # fmt: skip
+    footer = sheet_footer.lines(sources, layout, {})
     return Comparison(
         dataset_id=dataset_id,
-        arms=(first, second),
-        metric=sheet.row_metric,
-        against=sheet.against,
-        n_items=len(sheet.rows),
-        n_both=both,
-        n_same=same,
-        n_better=(won.count(names[0]), won.count(names[1])) if scored else None,
-        rows=tuple(moved),
-        notes=sheet.notes,
+        arms=(layout.arms[0], layout.arms[1]),
+        metric=choices.row_metric,
+        against=choices.against,
+        n_items=moved.n_items,
+        n_both=moved.n_both,
+        n_same=moved.n_same,
+        n_better=moved.n_better,
+        rows=tuple(one for one in moved.rows if one.decided_otherwise) if disagree else moved.rows,
+        notes=sheet_footer.notes(sources, layout, sheet_footer.Verdicts(footer, "", ())),
     )
 
 
-def _score(row: Row, arm: int, place: int | None) -> float | None:
-    return None if place is None else row.cells[arm].scores[place]
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The counts of a `Comparison`, and every item that moved."""
+
+    n_items: int
+    n_both: int
+    n_same: int
+    n_better: tuple[int, int] | None
+    rows: tuple[Moved, ...]
+
+
+def _moved(layout: Layout, previews: Mapping[str, str]) -> _Counted:
+    choices, items = layout.choices, layout.dataset.items
+    places = tuple(arm.position(choices.row_metric, choices.against) for arm in layout.arms)
+    names = (layout.arms[0].name, layout.arms[1].name)
+    rows: list[Moved] = []
+    won: list[str | None] = []
+    shown = both = same = scored = 0
+    for item, one, two in zip(items, *(arm.cells(items) for arm in layout.columns), strict=True):
+        if not all(kept.holds(item.fields) for kept in choices.where):
+            continue
+        shown += 1
+        answered = one.decision is not None and two.decision is not None
+        apart = signals.disagree((one.decision, two.decision), layout.same)
+        both += answered
+        same += answered and not apart
+        scores = _score(one, places[0]), _score(two, places[1])
+        scored += None not in scores
+        better = _better(scores, names, higher=choices.higher)
+        won.append(better)
+        if apart or better or one.error != two.error:
+            preview = previews.get(item.item_id, "")
+            rows.append(Moved(item.item_id, preview, (one, two), scores, better, apart))
+    better_on = (won.count(names[0]), won.count(names[1])) if scored else None
+    return _Counted(shown, both, same, better_on, tuple(rows))
+
+
+def _score(cell: Cell, place: int | None) -> float | None:
+    return None if place is None else cell.scores[place]
 
 
 def _better(scores: tuple[float | None, float | None], names: tuple[str, str], *, higher: bool) -> str | None:

@@ -46,7 +46,7 @@ class Flags:
             "task": self.task,
             "description": self.description,
         }
-        made = {name: value for name, value in every.items() if value is not None}
+        made: dict[str, Any] = {name: value for name, value in every.items() if value is not None}
         if self.cluster_field is not None:
             made["cluster_field"] = self.cluster_field or None
         return made

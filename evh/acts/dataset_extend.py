@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evh.acts import dataset_create
 from evh.acts.dataset_create import Source
-from evh.acts.pick import labels_of
+from evh.acts.pick import drop_command, labels_of, with_parents
 from evh.acts.sources import Sources
+from evh.acts.version_picks import NAMED, newer, nothing_waits, still_waiting, used, waits
 from evh.errors import Refusal
 from evh.project import datasets, picks
 from evh.project.shelf import missing, read_each
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from evh.project.find import Project
     from evh.records.pick import Pick
 
-NAMED = 5
-"""How many items a warning names before it counts the rest."""
+MOST_NAMED = 50
+"""How many picks the command to go on with names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +96,33 @@ def plan(
         problems.append(datasets.already(dataset_id))
     alive = {key: one for key, one in sources.picks.items() if one.op != "drop"}
     taken = picks.taken_by(sources.datasets.values())
+    older = with_parents(parent_id, sources.datasets) - {parent_id}
+    had = {item.sha256 for item in parent.items}
+    left = [
+        one
+        for one in alive.values()
+        if parent_id not in one.targets
+        and one.sha256 not in had
+        and any(waits(one, name, taken) for name in older)
+    ]
     if every:
-        wanted = [
-            one for one in alive.values() if parent_id in one.targets and not _used(one, parent_id, taken)
-        ]
+        wanted = [one for one in alive.values() if waits(one, parent_id, taken)]
         if not wanted:
-            problems.append(_nothing_waits(parent_id))
+            problems.append(nothing_waits(parent_id, left, older))
     else:
         found = read_each(dict.fromkeys(chosen), lambda word: _named(word, alive), problems)
         wanted = list({one.key: one for one in found}.values())
     reasons = [
-        _taken(one, parent_id, taken) for one in wanted if _used(one, parent_id, taken)
+        _taken(one, parent_id, taken) for one in wanted if used(one, parent_id, taken)
     ]  # fmt: skip
     origins = {one.dataset_id: sources.datasets.get(one.dataset_id) for one in wanted}
     reasons += [reason for one in wanted if (reason := _changed(one, origins[one.dataset_id]))]
     reasons += _twins(parent, wanted)
     names = _names(parent, wanted, reasons)
     # The bytes are read only where nothing else is wrong.
-    texts = {} if problems or reasons else _texts(project, wanted, origins, problems)
+    texts = {} if problems or reasons else _texts(project, wanted, origins, reasons)
     if problems or reasons:
-        raise _refused(parent_id, dataset_id, problems, reasons)
+        raise _refused(parent_id, dataset_id, problems, reasons, wanted)
     copy = dataset_create.plan(project, dataset_id, Source(dataset_id=parent_id))
     added = tuple(
         _added(one, names[one.key], parent, origins[one.dataset_id], sources) for one in wanted
@@ -124,7 +133,11 @@ def plan(
         made,
         added,
         {**copy.texts, **{one.item.item_id: texts[one.pick.key] for one in added}},
-        tuple(_warnings(parent, made, added, origins)),
+        (
+            *_warnings(parent, made, added, origins),
+            *still_waiting(parent_id, wanted, left if every else (), older, taken),
+            *newer(parent_id, sources),
+        ),
     )
 
 
@@ -143,9 +156,9 @@ def commit(project: Project, plan: Plan) -> Result:
     def write(state: Mapping[tuple[str, str], Pick]) -> list[Pick]:
         taken = picks.taken(project)
         gone = [
-            _taken(one, plan.parent, taken) if _used(one, plan.parent, taken) else f"{_ref(one)}: was dropped"
+            _taken(one, plan.parent, taken) if used(one, plan.parent, taken) else f"{_ref(one)}: was dropped"
             for one in named
-            if one.key not in state or state[one.key].op == "drop" or _used(one, plan.parent, taken)
+            if one.key not in state or state[one.key].op == "drop" or used(one, plan.parent, taken)
         ]
         if gone:
             raise _refused(plan.parent, plan.dataset.dataset_id, [], gone)
@@ -177,10 +190,6 @@ def next_version(project: Project, dataset_id: str) -> str:
 
 def _ref(pick: Pick) -> str:
     return f"{pick.dataset_id}/{pick.item_id}"
-
-
-def _used(pick: Pick, parent_id: str, taken: Mapping[tuple[str, str], Mapping[str, str]]) -> bool:
-    return parent_id in taken.get(pick.key, {}) or any(one.get("for") == parent_id for one in pick.used)
 
 
 def _taken(pick: Pick, parent_id: str, taken: Mapping[tuple[str, str], Mapping[str, str]]) -> str:
@@ -253,20 +262,29 @@ def _texts(
     project: Project,
     wanted: Sequence[Pick],
     origins: Mapping[str, Dataset | None],
-    problems: list[Refusal],
+    reasons: list[str],
 ) -> dict[tuple[str, str], bytes]:
-    made = {}
-
-    def read(dataset: Dataset) -> dict[str, bytes]:
-        known = dataset.by_id
-        return datasets.texts(
-            project, dataset, [known[one.item_id] for one in wanted if one.dataset_id == dataset.dataset_id]
-        )
-
+    """Return the bytes of each pick; those that cannot be read, or were edited, are told one by one."""
+    made: dict[tuple[str, str], bytes] = {}
     for dataset in origins.values():
-        if dataset is not None:
-            for texts in read_each([dataset], read, problems):
-                made.update({(dataset.dataset_id, item_id): data for item_id, data in texts.items()})
+        if dataset is None:
+            continue
+        mine = [one for one in wanted if one.dataset_id == dataset.dataset_id]
+
+        def read(chosen: Sequence[Pick], dataset: Dataset = dataset) -> dict[str, bytes]:
+            return datasets.texts(project, dataset, [dataset.by_id[one.item_id] for one in chosen])
+
+        found = read_each([mine], read, [])
+        if not found:
+            for one in mine:
+                problems: list[Refusal] = []
+                found += read_each([[one]], read, problems)
+                reasons += [
+                    f"{_ref(one)}: {reason.removeprefix(f'{one.item_id}: ')}"
+                    for problem in problems
+                    for reason in problem.why or (problem.what,)
+                ]
+        made |= {(dataset.dataset_id, name): data for texts in found for name, data in texts.items()}
     return made
 
 
@@ -333,24 +351,35 @@ def _warnings(
     return told
 
 
-def _nothing_waits(parent_id: str) -> Refusal:
-    return Refusal(
-        "nothing-waits",
-        f"no pick waits for {parent_id}",
-        why=[f"{parent_id}: --picks takes the picks that name it as a target"],
-        next=f"evh picks, then --pick ITEM, or: evh pick --dataset-id D --item ITEM --for {parent_id}",
-    )
-
-
-def _refused(parent_id: str, dataset_id: str, problems: Sequence[Refusal], reasons: Sequence[str]) -> Refusal:
+def _refused(
+    parent_id: str,
+    dataset_id: str,
+    problems: Sequence[Refusal],
+    reasons: Sequence[str],
+    wanted: Sequence[Pick] = (),
+) -> Refusal:
     if len(problems) == 1 and not reasons:
         return problems[0]
     why = [f"{one.what}: {reason}" for one in problems for reason in one.why]
+    bad = [one for one in wanted if any(reason.startswith(f"{_ref(one)}: ") for reason in reasons)]
     more = f"{plural(len(reasons), 'pick')} cannot join" if reasons and not problems else "it cannot be made"
     return Refusal(
         "bad-picks" if not problems else "cannot-extend",
         f"{dataset_id} was not made of {parent_id}: {more}",
         why=[*why, *reasons],
-        next="choose others with --pick, or take them off the list: "
-        "evh pick --dataset-id D --item ITEM --drop",
+        next=_way_out(parent_id, dataset_id, bad, [one for one in wanted if one not in bad]),
+    )
+
+
+def _way_out(parent_id: str, dataset_id: str, bad: Sequence[Pick], others: Sequence[Pick]) -> str:
+    """Return how to go on: with the picks that can join, or by taking the others off the list."""
+    drop = drop_command(bad[0]) if bad else "evh pick --dataset-id D --item ITEM --drop"
+    if not bad or not others:
+        return f"choose others with --pick, or take them off the list: {drop}"
+    named = "".join(f" --pick {shlex.quote(_ref(one))}" for one in others[:MOST_NAMED])
+    more = " …" if len(others) > MOST_NAMED else ""
+    without, each = ("it", "it") if len(bad) == 1 else ("them", "each")
+    return (
+        f"go on without {without}: evh dataset-extend {parent_id} --dataset-id {dataset_id}{named}{more}; "
+        f"or take {each} off the list: {drop}"
     )

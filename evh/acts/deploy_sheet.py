@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import deploy_check, model_calls
@@ -60,6 +60,7 @@ class DeploySheet:
         fingerprint: the run's.
         check: what a capture says of it; None without one.
         notes: what a person should know.
+        unknown: no baseline that can be read promoted it, and one cannot be read.
     """
 
     config_id: str
@@ -85,6 +86,7 @@ class DeploySheet:
     fingerprint: str | None
     check: Check | None
     notes: tuple[str, ...]
+    unknown: bool = False
 
     @property
     def promoted(self) -> bool:
@@ -108,7 +110,8 @@ def deploy_sheet(
             capture; an adapter that cannot read its records.
     """
     every = runs.read_all(project, [])
-    run, promotions = _run(project, config_id, every, goal_id)
+    unread: list[Refusal] = []
+    run, promotions = _run(project, config_id, every, goal_id, unread)
     if run.recorded:
         raise Refusal(
             "recorded-arm",
@@ -118,15 +121,17 @@ def deploy_sheet(
         )
     capture = captures.read(project, capture_id) if capture_id is not None else None
     config = next(iter(read_each([config_id], lambda one: configs.read(project, one), [])), None)
-    notes = []
-    if not promotions:
+    notes = [f"left out: {one.what} ({'; '.join(one.why)})" for one in unread]
+    if not promotions and unread:
+        told = f"whether a run of {config_id} was promoted is not known"
+        notes.append(f"{told}: this is its latest, {run.run_id}")
+    elif not promotions:
         notes.append(f"no run of {config_id} was promoted: this is its latest, {run.run_id}")
     record = _record(project, run, config, notes)
     sheet = _sheet(run, promotions, record, notes=_drift(run, config, notes))
+    sheet = replace(sheet, unknown=bool(unread) and not promotions)
     if capture is None:
         return sheet
-    from dataclasses import replace
-
     check = deploy_check.check(project, sheet_facts(sheet), capture, adapter=run.adapter)
     return replace(sheet, check=check)
 
@@ -146,11 +151,12 @@ def sheet_facts(sheet: DeploySheet) -> deploy_check.Expected:
 
 
 def _run(
-    project: Project, config_id: str, every: list[Run], goal_id: str | None
+    project: Project, config_id: str, every: list[Run], goal_id: str | None, unread: list[Refusal]
 ) -> tuple[Run, tuple[Baseline, ...]]:
+    """Return the run that is read and its promotions, after noting what baselines cannot be read."""
     mine = [run for run in every if run.config_id == config_id and not run.judged]
     by_id = {run.run_id: run for run in mine} | {run.key: run for run in mine}
-    promoted = [one for one in baselines.read_all(project, []) if one.run_id in by_id]
+    promoted = [one for one in baselines.read_all(project, unread) if one.run_id in by_id]
     promoted.sort(
         key=lambda one: (goal_id is not None and one.goal == goal_id, one.promoted_at, one.baseline_id),
         reverse=True,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import evidence_overlap
@@ -88,7 +89,7 @@ class Asker:
     def overlap(self, job: Job) -> Asked:
         """Return what the lexical baseline says."""
         text = evidence_overlap.answer(job.question, job.text)
-        found = verdict.read(text)
+        found = _read_once(text)
         reading = Reading(job.chunk_sha, job.k, text, 0, found.word, model=evidence_overlap.MODEL)
         return Asked((reading,), found)
 
@@ -141,25 +142,21 @@ class Asker:
         return {**body, "max_tokens": room, "seed": seed} if room > body["max_tokens"] else None
 
     def _read(self, job: Job, body: dict[str, Any], found: Reply | Failure, rung: str) -> Asked:
-        cost = self.labeler.cost(found.tokens_in, found.tokens_out, found.cost_usd)
-        reading = Reading(
-            job.chunk_sha,
-            job.k,
-            None,
-            body["seed"],
-            "",
-            rung=rung,
-            tries=found.tries,
-            tokens_in=found.tokens_in,
-            tokens_out=found.tokens_out,
-            cost_usd=cost,
-            max_tokens=body["max_tokens"],
-        )
+        taken: dict[str, Any] = {
+            "rung": rung,
+            "tries": found.tries,
+            "tokens_in": found.tokens_in,
+            "tokens_out": found.tokens_out,
+            "cost_usd": self.labeler.cost(found.tokens_in, found.tokens_out, found.cost_usd),
+            "max_tokens": body["max_tokens"],
+            "note": "; ".join(found.notes) or None,
+        }
         if isinstance(found, Failure):
             kind = STOPPED if found.kind == "stopped" else _OF_THE_CHUNK.get(found.kind, "server")
             told = f"{found.kind}: {found.says}" if kind == "server" else found.says
-            readings = () if kind == STOPPED else (replace(reading, verdict=kind, says=told),)
+            reading = Reading(job.chunk_sha, job.k, None, body["seed"], kind, says=told, **taken)
             passes = kind in (STOPPED, "unfinished", "too_long")
+            readings = () if kind == STOPPED else (reading,)
             return Asked(readings, Verdict(failure=kind), told, None if passes else found)
         said = verdict.read(
             found.text,
@@ -167,16 +164,20 @@ class Asker:
             thinks=self.labeler.think_tokens > 0,
             apart=found.reasoning is not None,
         )
-        reading = replace(
-            reading,
-            raw=found.text,
+        reading = Reading(
+            job.chunk_sha,
+            job.k,
+            found.text,
+            body["seed"],
+            said.word,
             reasoning=found.reasoning,
             finish_reason=found.finish_reason,
             latency_ms=found.latency_ms,
             model=found.model,
-            verdict=said.word,
+            **taken,
         )
-        return Asked((reading,), said, _WORDS.get(said.failure or "", ""), found)
+        cut = said.failure == "unparsed" and found.finish_reason == "length"
+        return Asked((reading,), said, _CUT if cut else _WORDS.get(said.failure or "", ""), found)
 
 
 _WORDS = {
@@ -186,6 +187,13 @@ _WORDS = {
     "unparsed": "the first line of the reply opens with neither yes nor no",
     "no_reason": "the reply gives no reason",
 }
+_CUT = "the reply ended at max_tokens before its first line said yes or no and why"
+
+
+@lru_cache(maxsize=1024)
+def _read_once(text: str) -> Verdict:
+    """Return what a reply of the baseline says: its replies are few and many times the same."""
+    return verdict.read(text)
 
 
 def _again(asked: Asked) -> bool:

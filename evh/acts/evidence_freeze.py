@@ -10,6 +10,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from evh.acts import evidence_command
 from evh.acts.evidence_overlap import MODEL as OVERLAP_MODEL
 from evh.adapters.r_update import place_id
 from evh.errors import SHOWN, Refusal
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from evh.project.evidence import Place
     from evh.project.find import Project
-    from evh.records.evidence import EvidenceLabel
+    from evh.records.evidence import EvidenceLabel, JournalSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,14 @@ def plan(
     dataset_id = check_id(dataset_id or f"{log}.{query_id}", "dataset")
     if labels.exists(project, dataset_id, name):
         raise labels.already(f"{dataset_id}/{name}")
+    begun = evidence.settings(project, at)
     given = {one.chunk_sha: one for one in evidence.labels(project, at)}
     if not given:
         raise Refusal(
             "nothing-labelled",
             f"data/{at.ref} holds no label",
             why=[f"data/{at.ref}: {'it is empty' if at.journal.exists() else 'no such journal'}"],
-            next=f"evh label-evidence --project {log} --query {query_id}",
+            next=evidence_command.line(project, at, begun),
         )
     items: list[Item] = []
     texts: dict[str, bytes] = {}
@@ -118,7 +120,7 @@ def plan(
             "unlabelled-chunks",
             f"{plural(len(left), 'chunk')} of {log!r} without a label",
             why=left,
-            next=f"evh label-evidence --project {log} --query {query_id}; or take what is there: --partial",
+            next=f"{evidence_command.line(project, at, begun)}; or take what is there: --partial",
         )
     if not found:
         raise Refusal("nothing-labelled", f"no chunk of {log!r} has a label", why=left[:SHOWN])
@@ -130,7 +132,7 @@ def plan(
         items=texts,
         new_dataset=new,
         n_unlabelled=len(left),
-        guideline=_guideline(project, at, query.question),
+        guideline=_guideline(begun, query.question),
         warnings=_warnings(found, len(left)),
     )
 
@@ -224,8 +226,7 @@ def _label_set(
     return replace(made, selection={"items": "labelled", "partial": True, "n_unlabelled": n_left})
 
 
-def _guideline(project: Project, at: Place, question: str) -> bytes:
-    settings = evidence.settings(project, at)
+def _guideline(settings: JournalSettings | None, question: str) -> bytes:
     told = settings.prompt if settings else "(how it was asked is not recorded)"
     return f"Question: {question}\n\nWhat the labeler was told:\n\n{told}\n".encode()
 

@@ -88,8 +88,11 @@ class Jobs:
             self._keeper.settle(self.settled.popleft())
 
     def _chunk_jobs(self, sha: str, t: int, text: str) -> Iterator[Job]:
-        held = self._had.get(sha, Had())
+        held = self._had.get(sha) or Had()
         job = Job(sha, t, text, self._plan.query.question, prior=held.n)
+        if not held.said and self._plan.labeler.repeat == 1:
+            yield job
+            return
         if held.said:
             self._keeper.had(sha, held.said)
         missing = [k for k in range(1, self._plan.labeler.repeat + 1) if k not in held.said]

@@ -1,13 +1,15 @@
 """What the labeler keeps: every reply on the disk's way as it comes, and a label as soon as it is decided.
 
-A label is counted as done when it is flushed. One flush serves all that came within `FLUSH_S`.
+A label is counted as done when it is flushed. One flush serves all that came within `FLUSH_S`; it writes a
+label only after the replies that it stands on are on the disk. A kill costs no reply: the next run takes the
+label from it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from evh.records.chunk import Query
 
 FLUSH_S = 0.05
+FLUSH_FREE_S = 0.5
+"""Between two flushes of labels that cost nothing to make again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,12 @@ def decide(said: Mapping[int, Said], of: int) -> Said:
 class Keeper:
     """Keeps what comes of jobs. A context manager; leaving it flushes. Whoever makes it holds the lock.
 
+    One thread may keep while another flushes.
+
     Attributes:
         labels: chunk_sha → the label, of those decided here.
         failed: chunk_sha → the failure, of those that failed here.
-        settled: how many labels are on the disk.
+        settled: how many labels and failures are on the disk.
         yes: how many of the labels say yes.
     """
 
@@ -76,14 +82,17 @@ class Keeper:
         prompt_sha: str,
         repeat: int,
         specs: Mapping[str, Spec],
+        flush_s: float = FLUSH_S,
     ) -> None:
-        self._project, self._query = project, query
+        self._project, self._question_sha = project, query.question_sha
         self._labels, self._readings = at.journal, at.readings
         self._failed, self._probes = at.failed, at.probes
         self._model, self._prompt_sha, self._repeat, self._specs = model, prompt_sha, repeat, specs
         self._open: dict[str, dict[int, Said]] = {}
         self._journals: dict[Path, Appender] = {}
-        self._flushed_at = time.monotonic()
+        self._rows: deque[tuple[Path, dict[str, object]]] = deque()
+        self._flush_s, self._flushed_at = flush_s, time.monotonic()
+        self._stamp, self._stamped_at = project.stamp(), self._flushed_at
         self.labels: dict[str, bool] = {}
         self.suspects: set[str] = set()
         self.failed: dict[str, str] = {}
@@ -96,16 +105,25 @@ class Keeper:
     def __exit__(self, *_: object) -> None:
         """Flush and close."""
         with contextlib.ExitStack() as stack:
+            stack.callback(self._close)
+            self.flush()
+
+    def _close(self) -> None:
+        with contextlib.ExitStack() as stack:
             for journal in self._journals.values():
                 stack.push(journal)
-        self.settled = len(self.labels)
 
     def had(self, chunk_sha: str, said: Mapping[int, Said]) -> None:
         """Take over readings that an earlier run has paid for."""
         self._open[chunk_sha] = dict(said)
 
-    def keep(self, job: Job, asked: Asked) -> bool:
-        """Append what came of a job; tell whether it, and all before it, is flushed."""
+    @property
+    def due(self) -> bool:
+        """Whether it is time to flush."""
+        return time.monotonic() - self._flushed_at >= self._flush_s
+
+    def keep(self, job: Job, asked: Asked) -> None:
+        """Append the replies of a job: from now on a kill does not lose them, nor what they come to."""
         if job.probe_id:
             self._probe(job, asked)
         else:
@@ -113,10 +131,12 @@ class Keeper:
                 self._append(self._readings, record.dump_reading(reading))
             if not asked.stopped:
                 self.said(job, Said(asked.verdict, asked.says))
-        return self.flush() if time.monotonic() - self._flushed_at >= FLUSH_S else False
 
     def said(self, job: Job, one: Said) -> None:
         """Take what one reading says; with the last one a chunk has its label or its failure."""
+        if self._repeat == 1:
+            self._decided(job, one)
+            return
         held = self._open.setdefault(job.chunk_sha, {})
         held[job.k] = one
         if len(held) < self._repeat:
@@ -135,10 +155,10 @@ class Keeper:
         suspect = prompt.is_suspect(job.text)
         if suspect:
             self.suspects.add(job.chunk_sha)
-        stamp = self._project.stamp()
+        stamp = self._now()
         if one.verdict.failure is not None:
             failure = EvidenceFailure(job.chunk_sha, job.t, one.verdict.failure, one.says, stamp, suspect)
-            self._append(self._failed, record.dump_failure(failure))
+            self._rows.append((self._failed, record.dump_failure(failure)))
             self.failed[job.chunk_sha] = failure.kind
             return
         label = EvidenceLabel(
@@ -148,11 +168,11 @@ class Keeper:
             one.verdict.why,
             self._model,
             stamp,
-            self._query.question_sha,
+            self._question_sha,
             self._prompt_sha,
             suspect,
         )
-        self._append(self._labels, record.dump_label(label))
+        self._rows.append((self._labels, record.dump_label(label)))
         self.labels[job.chunk_sha] = label.label
         self.yes += label.label
 
@@ -170,12 +190,19 @@ class Keeper:
             asked.verdict.why,
             asked.verdict.failure,
             last.raw,
-            self._project.stamp(),
+            self._now(),
             last.tokens_in,
             last.tokens_out,
             last.cost_usd,
         )
         self._append(self._probes, record.dump_probe(made))
+
+    def _now(self) -> str:
+        """Return the time as rows write it, looked up twenty times a second at most: rows are many."""
+        now = time.monotonic()
+        if now - self._stamped_at >= FLUSH_S:
+            self._stamp, self._stamped_at = self._project.stamp(), now
+        return self._stamp
 
     def _append(self, path: Path, row: dict[str, object]) -> None:
         journal = self._journals.get(path)
@@ -184,10 +211,20 @@ class Keeper:
         journal.append(row)
 
     def flush(self) -> bool:
-        """Flush what is not flushed yet, replies before labels; tell whether there was anything."""
-        waiting = [one for one in self._journals.values() if one.waiting]
-        for journal in sorted(waiting, key=lambda one: one is self._journals.get(self._labels)):
-            journal.flush()
+        """Write what is decided and flush all, replies before labels; tell whether there was anything."""
+        kept = len(self.labels) + len(self.failed)
+        n = len(self._rows)  # looked at later: a row is there before its label counts
+        waiting = self._flush()
+        for _ in range(n):
+            self._append(*self._rows[0])
+            self._rows.popleft()
+        waiting = self._flush() or waiting
         self._flushed_at = time.monotonic()
-        self.settled = len(self.labels)
+        self.settled = kept
+        return waiting
+
+    def _flush(self) -> bool:
+        waiting = [one for one in list(self._journals.values()) if one.waiting]
+        for journal in waiting:
+            journal.flush()
         return bool(waiting)

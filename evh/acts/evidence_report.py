@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts.evidence_summary import Summary, summarise
+from evh.acts.evidence_summary import Summary, left_out, summarise
 from evh.acts.label_evidence import Log
 from evh.errors import Refusal
 from evh.measure import rates
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evh.measure.rates import Corrected, Rate, SelfAgreement, Slice
     from evh.project.evidence import Place
     from evh.project.find import Project
+    from evh.project.logs import Decisions
     from evh.records.chunk import Query
     from evh.records.evidence import JournalSettings
 
@@ -85,6 +86,7 @@ class QueryReport:
         failures: chunk_sha → (t, kind, says) of what has no label.
         suspects: places of labelled chunks whose text tries to steer, in order.
         note: how far to trust the labels, a sentence.
+        torn: which of the files have a last line that a crash cut, a sentence each.
     """
 
     at: Place
@@ -101,6 +103,7 @@ class QueryReport:
     failures: tuple[FailedChunk, ...]
     suspects: tuple[int, ...]
     note: str
+    torn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +170,13 @@ def _report(project: Project, log: Log, at: Place, query: Query, slices: _Slices
         if one.suspect:
             steering.add(one.chunk_sha)
     failed = evidence.standing_failures(project, at, said)
-    updates = logs.updates(project, at.log, at.query_id)
+    decided = logs.updates(project, at.log, at.query_id)
     summary = summarise(
         log.shas,
         said,
         suspects=steering,
         failures={sha: one.kind for sha, one in failed.items()},
-        updates=updates,
+        decided=decided,
     )
     places: dict[str, list[int]] = {}
     for t, sha in enumerate(log.shas):
@@ -202,7 +205,15 @@ def _report(project: Project, log: Log, at: Place, query: Query, slices: _Slices
         ),
         suspects=tuple(t for t, sha in enumerate(log.shas) if sha in steering and sha in said),
         note=PROXY if people is None else MEASURED,
+        torn=(*evidence.torn(project, at), *_torn_decisions(project, at, decided)),
     )
+
+
+def _torn_decisions(project: Project, at: Place, decided: Decisions) -> list[str]:
+    if not decided.torn:
+        return []
+    place = project.show(logs.updates_path(project, at.log, at.query_id))
+    return [f"{place}: a torn last line is left out: its decision does not count"]
 
 
 def _probes(project: Project, at: Place) -> ProbeRates | None:
@@ -304,8 +315,8 @@ def frozen_as(project: Project, at: Place) -> list[str]:
 
 
 def says(one: QueryReport) -> list[str]:
-    """Return what is said of a slice that is small, and of failures, a sentence each."""
-    made = []
+    """Return what is said of a slice that is small, of failures and what does not count, a sentence each."""
+    made = [*one.torn, *left_out(one.summary)]
     if one.people is not None:
         held = one.people.slice
         few = min(held.hits + held.missed, held.false_yes + held.right_no)

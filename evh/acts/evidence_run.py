@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from evh.acts import evidence_overlap, ray_engine
 from evh.acts.evidence_ask import Asked, Asker, Job
 from evh.acts.evidence_jobs import Jobs, had
-from evh.acts.evidence_keep import Keeper
+from evh.acts.evidence_keep import FLUSH_FREE_S, FLUSH_S, Keeper
 from evh.acts.run_budget import Budget
 from evh.errors import Refusal
 from evh.project import evidence
@@ -75,6 +75,7 @@ def run(project: Project, plan: Plan, *, progress: Callable[[Progress], None] | 
     make_folder(project.writable(at.folder))
     with held(project.locks, at.journal, wait_s=0):
         _begin(project, plan)
+        evidence.mend(project, at)
         ready = _Ready(plan) if not plan.labeler.asks_server else prepare(plan)
         specs = {one.probe_id: one for one in plan.specs}
         counts = Counts(plan, progress)
@@ -86,6 +87,7 @@ def run(project: Project, plan: Plan, *, progress: Callable[[Progress], None] | 
             prompt_sha=str(plan.settings.asked["prompt_sha"]),
             repeat=plan.labeler.repeat,
             specs=specs,
+            flush_s=FLUSH_S if plan.labeler.asks_server else FLUSH_FREE_S,
         ) as keeper:
             jobs = Jobs(project, plan, keeper, had(project, plan))
             if plan.options.engine:
@@ -246,7 +248,7 @@ class Counts:
         if self._progress is None:
             return
         taken = max(time.monotonic() - self._began, 1e-9)
-        done = keeper.settled + len(keeper.failed)
+        done = keeper.settled
         of = self._plan.n_to_ask
         self._progress(
             Progress(
@@ -267,7 +269,8 @@ class Counts:
 def _asked_by_overlap(_plan: Plan, ready: _Ready, jobs: Jobs, keeper: Keeper, counts: Counts) -> str | None:
     asker = ready.asker
     for job in jobs:
-        if keeper.keep(job, asker.overlap(job)):
+        keeper.keep(job, asker.overlap(job))
+        if keeper.due and keeper.flush():
             counts.tell(keeper)
         jobs.settle()
     jobs.settle()
@@ -311,13 +314,15 @@ class _Asking:
         )
         for one in crowd.run(self._allowed(some), idle=self._idle):
             self._counts.saw(one.found)
-            if self._keeper.keep(one.job, one.found):
-                self._counts.tell(self._keeper)
-            self._jobs.settle()
+            if self._keeper.due:
+                self._idle()
         return crowd.stopped
 
     async def _ask(self, client: Client, job: Job) -> Asked:
+        """Ask about a job and keep what comes before the next is begun: a kill costs what is in flight."""
         asked = await self._asker.ask(client, job)
+        self._keeper.keep(job, asked)
+        self._jobs.settle()
         costs = [one.cost_usd for one in asked.readings if one.cost_usd is not None]
         answered = any(one.raw is not None for one in asked.readings)
         self.budget.ended(sum(costs) if costs else None, answered=answered)

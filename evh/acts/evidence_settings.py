@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from evh.acts.evidence_overlap import MODEL as OVERLAP_MODEL
+from evh.acts.server_url import bad_url
 from evh.errors import Refusal
 from evh.llm.budget import CONTEXT_TOKENS
 from evh.llm.prompt import PROMPT_SHA
 from evh.records.shape import Shape
-from evh.store import strict
-from evh.store.hashing import sha256_text
 
 if TYPE_CHECKING:
     from evh.project.find import Project
@@ -138,11 +136,6 @@ class Labeler:
         return total if known else None
 
 
-def settings_sha(asked: dict[str, Any]) -> str:
-    """Return the hash that names what was asked."""
-    return sha256_text(strict.compact(asked))
-
-
 def labeler(project: Project, options: Options, *, keyless: bool = False) -> Labeler:
     """Return who labels.
 
@@ -186,7 +179,7 @@ def labeler(project: Project, options: Options, *, keyless: bool = False) -> Lab
         reasons += [("bad-settings", reason) for reason in _without_server(options)]
         made = replace(made, model=OVERLAP_MODEL, base_url="", think_tokens=0, answer_tokens=0, repeat=1)
     elif not keyless:
-        wrong = _bad_url(made.base_url)
+        wrong = bad_url(made.base_url) if made.base_url else "no server is named"
         if wrong:
             reasons.append(("no-base-url" if not made.base_url else "bad-settings", f"base_url: {wrong}"))
         if named is not None:
@@ -256,23 +249,6 @@ def _without_server(options: Options) -> list[str]:
         "--max-cost": options.max_cost,
     }
     return [f"{name}: --provider overlap asks no model" for name, value in given.items() if value is not None]
-
-
-def _bad_url(url: str) -> str | None:
-    if not url:
-        return "no server is named"
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - reading it checks it
-    except ValueError as error:
-        return f"is not a URL: {error}"
-    if parts.scheme not in ("http", "https") or not parts.hostname or not url.isprintable():
-        return "is not a URL that begins with http:// or https://"
-    if parts.username is not None or parts.password is not None:
-        return "holds a password: a secret is never in a file; name its variable in api_key_env"
-    if parts.query or parts.fragment:
-        return "holds a query or a fragment"
-    return "leave /chat/completions off: it is added" if parts.path.endswith("/chat/completions") else None
 
 
 def _count(given: int | None, shape: Shape, key: str, default: int) -> int:

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.measure import rates
+from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from evh.measure.rates import Rate, Reward
-    from evh.records.chunk import Update
+    from evh.project.logs import Decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Summary:
         n_elsewhere: labels of contents that the log does not hold now.
         n_decided: places for which a controller's decision is recorded; ``n_updates``: it updated.
         n_lost: decisions about contents that the log does not hold.
+        n_outside: decisions about places that the log does not have; n_again: those about a place that was
+            decided again. None of these three counts.
         n_scored: decided places with a label; ``n_right``: the decision is the label.
     """
 
@@ -46,6 +49,8 @@ class Summary:
     n_decided: int = 0
     n_updates: int = 0
     n_lost: int = 0
+    n_outside: int = 0
+    n_again: int = 0
     n_scored: int = 0
     n_right: int = 0
 
@@ -105,7 +110,7 @@ def summarise(
     *,
     suspects: Collection[str] = (),
     failures: Mapping[str, str] | None = None,
-    updates: Sequence[Update] = (),
+    decided: Decisions | None = None,
 ) -> Summary:
     """Return what labels come to on a log.
 
@@ -114,12 +119,14 @@ def summarise(
         labels: chunk_sha → label.
         suspects: those of them whose text tries to steer.
         failures: chunk_sha → kind; those with a label do not count.
-        updates: what a controller decided, at most one a place.
+        decided: what a controller decided.
     """
+    updates = decided.last if decided else ()
+    within = [one for one in updates if one.t < len(shas)]
     there = set(shas)
     held = {sha: label for sha, label in labels.items() if sha in there}
     found = [labels[sha] for sha in shas if sha in labels]
-    known = [one for one in updates if one.chunk_sha in there]
+    known = [one for one in within if one.chunk_sha in there]
     scored = [one.update == labels[one.chunk_sha] for one in known if one.chunk_sha in labels]
     steering = [label for sha, label in held.items() if sha in suspects]
     kinds = Counter(kind for sha, kind in (failures or {}).items() if sha in there and sha not in labels)
@@ -136,7 +143,34 @@ def summarise(
         n_elsewhere=len(labels) - len(held),
         n_decided=len(known),
         n_updates=sum(one.update for one in known),
-        n_lost=len(updates) - len(known),
+        n_lost=len(within) - len(known),
+        n_outside=len(updates) - len(within),
+        n_again=decided.n_again if decided else 0,
         n_scored=len(scored),
         n_right=sum(scored),
     )
+
+
+def left_out(summary: Summary) -> list[str]:
+    """Return what of a journal and of the controller's decisions does not count, a sentence each."""
+    made = []
+    if summary.n_elsewhere:
+        made.append(
+            f"{summary.n_elsewhere:,} labels are of contents that the log does not hold now: they are kept"
+        )
+    if summary.n_lost:
+        made.append(
+            f"{plural(summary.n_lost, 'decision')} of the controller about contents that the log does not "
+            "hold: not counted"
+        )
+    if summary.n_outside:
+        made.append(
+            f"{plural(summary.n_outside, 'decision')} of the controller about places that the log does not "
+            f"have (t from {summary.n_chunks:,} on): not counted"
+        )
+    if summary.n_again:
+        made.append(
+            f"{plural(summary.n_again, 'decision')} of the controller about places that it decided again: "
+            "not counted, the last one of a place is"
+        )
+    return made

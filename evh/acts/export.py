@@ -67,8 +67,9 @@ def plan(
         private_ok: write the items of a private dataset, or of one that may not be given on.
 
     Raises:
-        Refusal: neither or both named; a private dataset, or one that may not be given on; a file in the way;
-            labels or outputs that changed since they were recorded.
+        Refusal: neither or both named; a private dataset, or one that may not be given on; a file in the way,
+            or one that would lie among the project's records; labels or outputs that changed since they were
+            recorded.
     """
     if (run_id is None) == (set_ref is None):
         raise Refusal(
@@ -76,6 +77,13 @@ def plan(
             "one run or one label set is exported at a time",
             why=["give --run R, or --set DATASET/SET"],
             next="evh runs; evh labels",
+        )
+    if out.resolve().is_relative_to(project.data.resolve()):
+        raise Refusal(
+            "in-data",
+            f"nothing is exported into {project.show(project.data)}",
+            why=[f"{out}: what lies there is the project's own records"],
+            next="choose another --out",
         )
     if out.exists():
         raise _in_the_way(out)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import field_table, field_tests
-from evh.acts.field_model import Field, FieldArm, Rules, Spread, rules_of
-from evh.measure import classwise
+from evh.acts import field_notes, field_pairs, field_table, field_tests
+from evh.acts.field_model import Field, FieldArm, JudgedBy, Rules, Spread, rules_of
 from evh.measure.scores import distinct_answers, floor_rate
 from evh.measure.verdicts import CONTENDER, decide
 from evh.project import goals
-from evh.store.text import plural
+from evh.project.arms import trial_of
+from evh.records.judge import UNVALIDATED, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Field", "FieldArm", "Rules", "rules_for", "rules_of", "verdicts"]
 
-DESCRIPTIVE = "descriptive"
 _TIE_DIGITS = 12
 
 
@@ -43,15 +43,15 @@ def verdicts(
 
     The leader has the best figure of those that may lead: no floor, none that is flagged. Another arm is
     behind it where the paired test on the items both have says so after the correction for every arm that
-    could have led, and where the difference is no smaller than the rules' least effect; else it is a
-    contender. No leader is drawn from a set with fewer than two distinct answers, or by a metric that
-    describes and does not judge.
+    could have led, and where that difference is no smaller than the rules' least effect; else it is a
+    contender, and `FieldArm.why` says so where the test tells the two apart all the same. No leader is drawn
+    from a set with fewer than two distinct answers, or by a metric that describes and does not judge.
 
     Args:
         sources: the project's records.
         dataset: the dataset.
-        arms: the arms on it, from `arms.of_dataset`.
-        metric: a metric per item, or a run-level figure.
+        arms: the arms on it, from `arms.of_dataset`; for a judge's metric those of `Judgements.compared`.
+        metric: a metric per item, or a run-level figure; ``SCORER/M`` a judge's.
         against: what the scores were made against; None for scores that name no set.
         rules: the level and the rest, from `rules_of`; by default 0.05 and what the adapter says.
 
@@ -64,42 +64,47 @@ def verdicts(
     columns = table.columns
     # A metric counts as lower-is-better where one adapter says so: as on the sheet.
     higher = (
-        all(one.run.higher_is_better(metric) for one in columns) if rules.higher is None else rules.higher
+        all(one.run.higher_is_better(one.metric) for one in columns) if rules.higher is None else rules.higher
     )
-    own = [sources.provenance.own_labels(one.run) for one in columns]
-    fitted = [sources.provenance.fitted_here(one.run) for one in columns]
-    floors = [sources.is_floor(one.run) for one in columns]
+    flags = [flags_of(sources, one, len(dataset.items)) for one in columns]
     distinct = distinct_answers(table.labels.values()) if ref else None
-    barred = _no_leader(columns, metric, ref, distinct)
-    settings = sources.project.settings
-    found = field_tests.run(table, resamples=settings.resamples, seed=settings.seed)
+    barred = field_notes.no_leader(columns, metric, ref, distinct)
+    found = field_tests.of(sources, table, metric=metric)
     draws = bool(found.method) and not barred
     decision = decide(
         [None if one.value is None else round(one.value, _TIE_DIGITS) for one in columns],
-        lambda a, b: found.pair(a, b).p,
+        found.paired,
         higher=higher,
-        competes=[draws and not any(bars) for bars in zip(own, fitted, floors, strict=True)],
+        competes=[draws and not one.barred for one in flags],
         alpha=rules.alpha,
         min_effect=rules.min_effect,
     )
     made = [
-        _arm(
-            table, found, decision, at,
-            own=own[at], fitted=fitted[at], floor=floors[at], higher=higher, alpha=rules.alpha,
-        )
+        _arm(table, found, decision, at, flags=flags[at], higher=higher, rules=rules)
         for at in range(len(columns))
-    ]  # fmt: skip
+    ]
     sign = -1 if higher else 1
-    made.sort(key=lambda one: (one.flagged, one.value is None, sign * (one.value or 0.0), one.name))
+    order = sorted(
+        range(len(made)),
+        key=lambda at: (
+            made[at].flagged, made[at].value is None, sign * (made[at].value or 0.0), made[at].name,
+        ),
+    )  # fmt: skip
+    ranked = tuple(made[at] for at in order)
     leaders = tuple(columns[at].arm.name for at in decision.leaders)
-    notes = [*table.notes, *barred, *_said(table, made, leaders, ref=ref, dataset=dataset)]
+    judge = judge_of(columns, metric)
+    told = field_notes.of_arms(
+        table, ranked, leaders, competing=decision.arms, ref=ref, judge=judge, dataset=dataset
+    )
     return Field(
         dataset_id=dataset.dataset_id,
         metric=metric,
         against=against,
+        judge=judge,
         higher=higher,
         rules=rules,
-        arms=tuple(made),
+        arms=ranked,
+        pairs=field_pairs.pairs(found, ranked, order, higher=higher, alpha=rules.alpha),
         leaders=leaders,
         competing=decision.arms,
         alone=decision.alone,
@@ -108,7 +113,52 @@ def verdicts(
         clusters=None if table.clusters is None else len(set(table.clusters)),
         majority=floor_rate(table.labels.values()) if ref else None,
         distinct=distinct,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*table.notes, *barred, *told])),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What keeps an arm from leading: see the attributes of `FieldArm`."""
+
+    own: bool
+    fitted: bool
+    floor: bool
+    trial: int | None
+
+    @property
+    def barred(self) -> bool:
+        """Whether one of them holds."""
+        return self.own or self.fitted or self.floor or self.trial is not None
+
+
+def flags_of(sources: Sources, column: Column, n_items: int) -> Flags:
+    """Return an arm's flags: by the run of its scores, and of its outputs where a judge's run holds those.
+
+    Args:
+        sources: the project's records.
+        column: the arm.
+        n_items: how many items the dataset has.
+    """
+    outputs = column.arm.run
+    return Flags(
+        own=sources.provenance.own_labels(column.run),
+        fitted=sources.provenance.fitted_here(column.run if column.arm.judged is None else outputs),
+        floor=sources.is_floor(column.run) or sources.is_floor(outputs),
+        trial=trial_of(outputs, n_items),
+    )
+
+
+def judge_of(columns: Sequence[Column], metric: str) -> JudgedBy | None:
+    """Return the judge whose metric arms are compared by; None for a run's own metric."""
+    judged = next((one.arm.judged.judged for one in columns if one.arm.judged is not None), None)
+    if judged is None:
+        return None
+    return JudgedBy(
+        scorer=str(judged.get("scorer") or metric.rpartition("/")[0]),
+        by=str(judged.get("by") or ""),
+        by_kind=str(judged.get("by_kind") or ""),
+        validated=not metric.endswith(UNVALIDATED),
     )
 
 
@@ -143,7 +193,7 @@ def rules_for(
     if goal is not None:
         return rules_of(goal), []
     found = goals.on_dataset(sources.project, dataset_id, sources.problems)
-    fitting = [one for one in found if one.metric in (None, metric)]
+    fitting = [one for one in found if one.metric is None or plain(one.metric) == plain(metric)]
     if len(fitting) == 1:
         return rules_of(fitting[0]), []
     names = ", ".join(one.goal_id for one in fitting)
@@ -151,24 +201,17 @@ def rules_for(
 
 
 def _arm(
-    table: Table,
-    found: Tests,
-    decision: Decision,
-    at: int,
-    *,
-    own: bool,
-    fitted: bool,
-    floor: bool,
-    higher: bool,
-    alpha: float,
+    table: Table, found: Tests, decision: Decision, at: int, *, flags: Flags, higher: bool, rules: Rules
 ) -> FieldArm:
     column, standing = table.columns[at], decision.standings[at]
     leader, pair = _against_leader(found, decision, at, higher=higher)
+    first = None if leader is None else table.columns[leader]
     spread = spread_of(column)
     best = floor_rate(table.labels[item] for item in column.scored if item in table.labels)
     return FieldArm(
         name=column.arm.name,
         run=column.run,
+        to_promote=column.run.key if column.arm.judged is None else column.arm.run.key,
         recorded=column.arm.recorded,
         value=column.value,
         low=found.low[at],
@@ -177,23 +220,27 @@ def _arm(
         of=len(table.items),
         errors=column.errors,
         verdict=standing.verdict,
+        leader=first.arm.name if first else None,
+        why=field_notes.why(standing, pair, first.arm.name, min_effect=rules.min_effect) if first else "",
         n_both=pair.n if pair else None,
         difference=pair.difference if pair else None,
         difference_low=pair.low if pair else None,
         difference_high=pair.high if pair else None,
         p=standing.p,
         corrected=standing.corrected,
-        smallest=_smallest(table, found, decision, at, leader=leader, alpha=alpha),
+        smallest=_smallest(table, found, decision, at, leader=leader, alpha=rules.alpha),
         majority=best.share if best else None,
-        own=own,
-        fitted=fitted,
-        floor=floor,
+        own=flags.own,
+        fitted=flags.fitted,
+        floor=flags.floor,
+        trial=flags.trial,
         spread=spread,
-        inside_spread=inside_spread(
-            pair, spread, spread_of(table.columns[leader]) if leader is not None else None
-        ),
+        inside_spread=inside_spread(pair, spread, spread_of(first) if first else None),
         cost_usd=column.cost_usd,
         latency_ms=column.latency_ms,
+        to_score=len(table.to_score),
+        covered=len(column.scored & table.to_score),
+        failed=len((column.failed & table.to_score) - column.scored),
     )
 
 
@@ -217,11 +264,13 @@ def _against_leader(
 ) -> tuple[int | None, Pair | None]:
     """Return the leader that an arm is told against and the test, leader minus arm, turned: more is better.
 
-    Of several that tie for the lead it is the one with the largest p, which is the p that is told.
+    An arm that may not lead is told against the leader too; of several that tie the one with the largest p.
     """
     if not decision.leaders or at in decision.leaders:
         return None, None
-    leader = max(decision.leaders, key=lambda one: found.pair(one, at).p or 0.0)
+    leader = decision.standings[at].against
+    if leader is None:
+        leader = max(decision.leaders, key=lambda one: found.pair(one, at).p or 0.0)
     pair = found.pair(leader, at)
     return leader, pair if higher else pair.turned()
 
@@ -229,67 +278,7 @@ def _against_leader(
 def _smallest(
     table: Table, found: Tests, decision: Decision, at: int, *, leader: int | None, alpha: float
 ) -> float | None:
-    if decision.standings[at].verdict != CONTENDER or leader is None:
+    standing = decision.standings[at]
+    if standing.verdict != CONTENDER or standing.why is not None or leader is None:
         return None
     return field_tests.smallest(table, found, leader, at, alpha=alpha / max(decision.arms - 1, 1))
-
-
-def _no_leader(columns: Sequence[Column], metric: str, ref: str | None, distinct: int | None) -> list[str]:
-    """Return why no leader may be drawn at all, a sentence each."""
-    notes = []
-    if ref and distinct is not None and distinct < 2:
-        notes.append(
-            f"{ref} tells fewer than two distinct answers apart: it measures recall of that answer only, so "
-            "no leader is drawn from it"
-        )
-    if any(one.run.metric_kinds.get(metric) == DESCRIPTIVE for one in columns):
-        notes.append(f"{metric} describes an arm and does not judge it: no leader is drawn by it")
-    return notes
-
-
-def _said(
-    table: Table,
-    made: Sequence[FieldArm],
-    leaders: Sequence[str],
-    *,
-    ref: str | None,
-    dataset: Dataset,
-) -> list[str]:
-    """Return what a reader must see beside the figures, a sentence each."""
-    notes = []
-    for arm in made:
-        if arm.own:
-            notes.append(f"{arm.name} is measured on its own labels ({ref}): it never leads by them")
-        if arm.fitted:
-            notes.append(f"{arm.name} was fitted on items of {dataset.dataset_id}: it never leads here")
-        if arm.floor:
-            notes.append(f"{arm.name} is a floor: it shows what is easy, and never leads")
-    if len(leaders) > 1:
-        notes.append(f"{', '.join(leaders)} tie for the lead: nothing is chosen among them")
-    notes += [
-        f"{arm.name}: the difference from the leader is inside the spread of repeated runs"
-        for arm in made
-        if arm.inside_spread
-    ]
-    sizes = {arm.n for arm in made}
-    if len({one.scored for one in table.columns}) > 1:
-        notes.append(
-            "the arms were scored on different items"
-            + (f" ({min(sizes):,} to {max(sizes):,})" if len(sizes) > 1 else "")
-            + ": a mean is over an arm's own, a difference over the items both have"
-        )
-    small = _smallest_class(table)
-    if small is not None and small < classwise.FEWEST_IN_CLASS:
-        notes.append(
-            f"the smallest class has {plural(small, 'item')}: with fewer than {classwise.FEWEST_IN_CLASS} no "
-            "arm is told behind another"
-        )
-    if table.clusters is not None:
-        notes.append(
-            f"items are drawn and flipped by {dataset.cluster_field}: {len(set(table.clusters)):,} clusters"
-        )
-    return notes
-
-
-def _smallest_class(table: Table) -> int | None:
-    return None if table.classes is None else min(table.classes.coded.sizes, default=None)

@@ -10,7 +10,9 @@ from evh.measure import classwise
 from evh.measure.numbers import mean
 from evh.measure.scores import ClassRow, classification
 from evh.project import arms as arm_shelf
+from evh.project.memory import Same
 from evh.records.answers import answers
+from evh.records.judge import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,24 +42,31 @@ class Column:
     Attributes:
         arm: the arm.
         run: the run that holds the scores: of several repeats the latest.
+        metric: the metric's key in its rows.
         repeats: every run of it, oldest first.
         value: the arm's figure: its mean over the items, of repeats the mean over them.
         scores: item → score, of repeats the mean over those that have one; empty for a run-level figure.
         scored: the items it was scored on.
-        errors: how many items failed; in any of its repeats.
+        failed: the items that failed, in any of its repeats.
         cost_usd: the mean cost of an item; None where none is recorded.
         latency_ms: the median time of an item; None where none is recorded.
     """
 
     arm: Arm
     run: Run
+    metric: str
     repeats: tuple[Repeat, ...]
     value: float | None
     scores: Mapping[str, float]
     scored: frozenset[str]
-    errors: int
+    failed: frozenset[str]
     cost_usd: float | None
     latency_ms: float | None
+
+    @property
+    def errors(self) -> int:
+        """How many items failed."""
+        return len(self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,38 +108,87 @@ class Table:
     clusters: tuple[int, ...] | None
     notes: tuple[str, ...]
 
+    @property
+    def to_score(self) -> frozenset[str]:
+        """The items that an arm can be scored on: those that the set labels; all where there is no set."""
+        return frozenset(self.labels or self.items)
+
 
 def read(
     sources: Sources, dataset: Dataset, arms: Sequence[Arm], *, metric: str, against: str | None
 ) -> Table:
     """Return the table of the arms that have the metric against the set; the others are left out.
 
+    So is an arm whose predictions cannot be read: what its figure was made of is not known.
+
     Args:
         sources: the project's records.
         dataset: the dataset.
-        arms: the arms on it.
-        metric: a metric per item, or a run-level figure.
+        arms: the arms on it; those that a judge judged have their scores from its runs.
+        metric: a metric per item, or a run-level figure; ``SCORER/M`` a judge's.
         against: ``labels/<dataset>/<set>`` or ``<tier>/<name>``; None for scores that name no set.
 
-    Cost: each run's predictions are read once.
+    Cost: each run's predictions are read once. What was made of the same records is not made again.
     """
     texts = (
-        next((one.texts for one in sources.covering(dataset) if one.ref == against), {}) if against else {}
+        next((one.texts for one in sources.covering(dataset) if one.ref == against), None)
+        if against
+        else None
     )
-    labels = {item.item_id: texts[item.sha256] for item in dataset.items if item.sha256 in texts}
-    known = frozenset(dataset.by_id)
-    held = [
-        (arm, found)
+    held = tuple(
+        _Held(arm, tuple(found))
         for arm in arms
-        if (found := [run for one in arm_shelf.repeats(arm, sources.runs) if (run := _scored(one, against))])
-    ]
+        if (
+            found := [
+                run
+                for one in arm_shelf.repeats(arm, sources.runs)
+                if (run := _scored(one, against)) and sources.readable(run)
+            ]
+        )
+    )
+    key = (
+        "table", dataset.dataset_id, metric, against,
+        tuple((one.arm.name, tuple(run.key for run in one.runs)) for one in held),
+    )  # fmt: skip
+    return sources.memory.kept(
+        key, (), lambda: _read(sources, dataset, held, metric=metric, texts=texts or {}),
+        Same(dataset), Same(texts), [one.made_of(sources) for one in held],
+    )  # fmt: skip
+
+
+def unread(sources: Sources, arm: Arm, against: str | None) -> list[Run]:
+    """Return the runs that hold an arm's scores against a set, and whose predictions cannot be read."""
+    found = [_scored(one, against) for one in arm_shelf.repeats(arm, sources.runs)]
+    return [run for run in found if run is not None and not sources.readable(run)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An arm with the runs that hold its scores, oldest first."""
+
+    arm: Arm
+    runs: tuple[Run, ...]
+
+    def made_of(self, sources: Sources) -> list[object]:
+        """Return what its column is made of, to be compared."""
+        runs = (self.arm.run, *self.arm.scored, *self.runs)
+        return [self.arm.name, *((Same(run), Same(sources.predictions(run))) for run in runs)]
+
+
+def _read(
+    sources: Sources, dataset: Dataset, held: Sequence[_Held], *, metric: str, texts: Mapping[str, str]
+) -> Table:
+    labels = {item.item_id: texts[item.sha256] for item in dataset.items if item.sha256 in texts}
     per_item = any(
-        metric in row.scores for _, found in held for run in found for row in sources.predictions(run)
+        name in row.scores
+        for one, name in zip(held, [_key(one.arm, metric) for one in held], strict=True)
+        for run in one.runs
+        for row in sources.predictions(run)
     )
     columns = [
         column
-        for arm, found in held
-        if (column := _column(sources, arm, found, metric, known, per_item=per_item)) is not None
+        for one in held
+        if (column := _kept_column(sources, dataset, one, metric, per_item=per_item)) is not None
     ]
     items = tuple(item.item_id for item in dataset.items)
     if per_item:
@@ -153,14 +211,34 @@ def clusters_of(dataset: Dataset) -> tuple[int, ...] | None:
 
 
 def _scored(arm: Arm, against: str | None) -> Run | None:
+    if arm.judged is not None:
+        return arm.judged
     if against is not None:
         return arm.against(against)
     return next((run for run in arm.scored if arm_shelf.scored_against(run) is None), None)
 
 
-def _column(
-    sources: Sources, arm: Arm, found: Sequence[Run], metric: str, known: frozenset[str], *, per_item: bool
+def _key(arm: Arm, metric: str) -> str:
+    """Return a metric's key in an arm's rows: a judge's lacks the judge, and may have the word or not."""
+    if arm.judged is None:
+        return metric
+    name = plain(metric.rpartition("/")[2])
+    return next((one for one in arm.judged.scores if plain(one) == name), name)
+
+
+def _kept_column(
+    sources: Sources, dataset: Dataset, held: _Held, metric: str, *, per_item: bool
 ) -> Column | None:
+    key = ("column", dataset.dataset_id, metric, per_item, held.arm.name, tuple(one.key for one in held.runs))
+    return sources.memory.kept(
+        key, (), lambda: _column(sources, dataset, held, metric, per_item=per_item),
+        Same(dataset), held.made_of(sources),
+    )  # fmt: skip
+
+
+def _column(sources: Sources, dataset: Dataset, held: _Held, metric: str, *, per_item: bool) -> Column | None:
+    arm, found, known = held.arm, held.runs, frozenset(dataset.by_id)
+    metric = _key(arm, metric)
     gathered: dict[str, list[float]] = {}
     scored: set[str] = set()
     failed: set[str] = set()
@@ -174,8 +252,9 @@ def _column(
             gathered.setdefault(row.item_id, []).append(row.scores[metric])
         scored |= {row.item_id for row in (mine if per_item else rows) if row.scores}
         failed |= {row.item_id for row in rows if row.error is not None}
-        costs += [row.cost_usd for row in rows if row.cost_usd is not None]
-        times += [row.latency_ms for row in rows if row.latency_ms is not None]
+        answered = rows if arm.judged is None else sources.predictions(arm.run)  # not what judging took
+        costs += [row.cost_usd for row in answered if row.cost_usd is not None]
+        times += [row.latency_ms for row in answered if row.latency_ms is not None]
         value = mean(row.scores[metric] for row in mine) if per_item else run.scores.get(metric)
         repeats.append(Repeat(run, value))
     scores = {item: math.fsum(values) / len(values) for item, values in gathered.items()}
@@ -185,11 +264,12 @@ def _column(
     return Column(
         arm=arm,
         run=found[-1],
+        metric=metric,
         repeats=tuple(repeats),
         value=mean(scores.values()) if per_item else mean(values),
         scores=scores,
         scored=frozenset(scored),
-        errors=len(failed),
+        failed=frozenset(failed),
         cost_usd=mean(costs),
         latency_ms=_median(times),
     )

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from evh.acts.field_model import BY_CLASSES, BY_FLIPS
 from evh.measure import classwise, power
+from evh.measure.verdicts import Paired
+from evh.project.memory import Same
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from evh.acts.field_table import ClassScores, Table
+    from evh.acts.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,11 @@ class Tests:
             return self.pairs[a, b]
         return self.pairs[b, a].turned() if (b, a) in self.pairs else Pair()
 
+    def paired(self, a: int, b: int) -> Paired:
+        """Return what a verdict needs of the test of two columns."""
+        found = self.pair(a, b)
+        return Paired(found.p, found.difference)
+
 
 def run(table: Table, *, resamples: int, seed: int) -> Tests:
     """Return the intervals and tests of a table; see `sign_flip_tests`, `mean_intervals`, `class_tests`.
@@ -77,6 +85,22 @@ def run(table: Table, *, resamples: int, seed: int) -> Tests:
         return _by_items(table, resamples=resamples, seed=seed)
     nothing = (None,) * len(table.columns)
     return Tests(nothing, nothing, {}, "")
+
+
+def of(sources: Sources, table: Table, *, metric: str) -> Tests:
+    """Return the intervals and tests of a table, as the settings say; those of the same table are made once.
+
+    Args:
+        sources: the project's records.
+        table: from `field_table.read`.
+        metric: what it is of.
+    """
+    settings = sources.project.settings
+    key = ("tests", metric, tuple((one.arm.name, one.run.key) for one in table.columns))
+    return sources.memory.kept(
+        key, (), lambda: run(table, resamples=settings.resamples, seed=settings.seed),
+        Same(table), settings.resamples, settings.seed,
+    )  # fmt: skip
 
 
 def differences(table: Table, a: int, b: int) -> dict[str, float]:

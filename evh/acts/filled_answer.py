@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evh.records.answers import listed, malformed
 from evh.records.shape import is_character_text
 from evh.store import mangled
+from evh.store.spreadsheet import named_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +74,8 @@ def _typed(cell: str, kind: str, place: str, rules: Rules) -> str | None:
     if cell in rules.choices and not near:
         return cell
     if not rules.choices:
-        what = f"{cell!r} is a {kind}, not text: it was probably {' or '.join(_guesses(cell, kind))}"
+        was = " or ".join(_guesses(cell, kind))
+        what = f"{cell!r} is {named_kind(kind)}, not text: it was probably {was}"
         rules.refuse(
             "mangled-cell",
             f"{place}: {what}; make the column's format Text and type it again, or, {_SETTLES}",

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def read_folder(
-    dataset: Dataset, files: Mapping[str, bytes], stems: Mapping[str, str], place: object
+    dataset: Dataset,
+    files: Mapping[str, bytes],
+    stems: Mapping[str, str],
+    place: object,
+    *,
+    several: bool = False,
 ) -> Reading:
     """Return the labels in a folder of ``<item>.txt``, text for text; accept-lists in their one form.
 
@@ -25,6 +30,7 @@ def read_folder(
         files: file name → bytes.
         stems: every stem under which an item's file may lie → the item's id.
         place: the folder's name in a reason.
+        several: different answers to items of equal bytes are noted, and no reason to refuse.
     """
     reading = Reading()
     answers: dict[str, tuple[str, str]] = {}
@@ -46,12 +52,14 @@ def read_folder(
         if fault:
             reading.refuse("bad-label", f"{where}: the accept-list is malformed: {fault}")
             continue
-        several = listed(text)
-        text = text if several is None else canonical(several)
+        accepted = listed(text)
+        text = text if accepted is None else canonical(accepted)
         if item_id in reading.filled:
             reading.refuse("two-answers", f"{where}: {item_id} has another file here")
         before, given = answers.setdefault(item.sha256, (item_id, text))
-        if given != text:
+        if given != text and several and before != item_id:
+            reading.conflicts.setdefault(item.sha256, {given}).add(text)
+        elif given != text:
             reading.refuse("two-answers", f"{where}: equal bytes have another answer: {before}")
         reading.filled[item_id] = Filled(item, text, None, where)
     every = {one for filled in reading.filled.values() for one in read_answers(filled.text)}

@@ -15,7 +15,6 @@ from evh.project import datasets, labels
 from evh.project.shelf import read_each
 from evh.records.answers import answers, canonical, shown
 from evh.store import mangled, spreadsheet
-from evh.store.hashing import sha256_text
 from evh.store.spreadsheet import GUIDELINE_ROW
 
 if TYPE_CHECKING:
@@ -65,6 +64,11 @@ class Reading:
     guideline_text: str | None = None
     choices: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def settled(self) -> dict[str, Filled]:
+        """The answers that become labels: those of items whose bytes got no other one."""
+        return {key: one for key, one in self.filled.items() if one.item.sha256 not in self.conflicts}
 
     def refuse(self, code: str, reason: str) -> None:
         """Note one reason."""
@@ -118,12 +122,14 @@ def read(
     for row in sheet.rows:
         reader.read(row, f"{place}: row {row.number}")
     reader.check_texts()
+    answered = {head for head in (columns.item_id, columns.label, columns.also, columns.note) if head}
+    reading.reasons += spreadsheet.merged_answers(sheet, columns.item_id, answered, place)
     given = (one for filled in reading.filled.values() for one in answers(filled.text))
     reading.warnings += look_alike(given, place)
     reading.warnings += [
         *sheet.warnings,
         *cut_off(sheet, columns.item_id, key, place),
-        *thinned(key, reading.filled, place),
+        *thinned(key, reading.settled, place),
     ]
     if key is None:
         _refuse_letters(sheet, reading)
@@ -356,14 +362,14 @@ class _Reader:
         for column in changed:
             hint = "" if column == "item" else "; the answer goes into the column label"
             kind = row.typed.get(heads[column] or "")
-            told = f"became a {kind}" if kind else "was edited"
+            told = f"became {spreadsheet.named_kind(kind)}" if kind else "was edited"
             self._reading.refuse("changed-text", f"{place}: {item.item_id}: the cell {column} {told}{hint}")
         return not changed
 
     def _holds(self, cell: str, digest: str) -> bool:
         """Tell whether a cell still says what it said; an empty one says nothing that could be wrong."""
         texts = (cell, spreadsheet.unguard(cell))
-        return not cell.strip() or any(sha256_text(spreadsheet.level(one)) == digest for one in texts)
+        return not cell.strip() or any(spreadsheet.cell_digest(one) == digest for one in texts)
 
     def _keep(self, one: Filled) -> None:
         before = self._answers.setdefault(one.item.sha256, one)

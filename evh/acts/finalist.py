@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts import field_notes
 from evh.measure.verdicts import CONTENDER, LEADER
 from evh.records.goal import CHEAPEST, FASTEST, FRONTIER
 
@@ -42,24 +43,32 @@ class Finalist:
 
 
 def suggest(field: Field, goal: Goal) -> Finalist:
-    """Return the finalist of a group; none on a tie, and where no leader may be drawn.
+    """Return the finalist of a group; none on a tie, where no leader may be drawn, or where it is in doubt.
 
     Only the leader and contenders come into question: they are the arms that nothing tells apart from the
-    best. A recorded arm replays production, so there is nothing of it to deploy. An arm over a limit, or one
-    of which the limited measure is not recorded, is left out.
+    best, or not by enough to matter. An arm that alone may lead is suggested as such, though it beats nobody.
+    A recorded arm replays production, so there is nothing of it to deploy. An arm over a limit, or one of
+    which the limited measure is not recorded, is left out; so is one that was scored on less than nine tenths
+    of what the best-covered arm was. Where the paired test puts an arm before a leader that is not left out,
+    they were scored on different items, and nothing is suggested.
 
     Args:
         field: the group, from `field.verdicts` with the goal's rules.
         goal: the goal.
     """
-    if not field.leaders:
+    alone = field.only
+    if not field.leaders and alone is None:
         return Finalist(None, _why_none(field))
-    able = [arm for arm in field.arms if arm.verdict in (LEADER, CONTENDER)]
-    left_out = tuple(LeftOut(arm.name, why) for arm in able if (why := _barred(arm, goal)))
+    able = [alone] if alone else [arm for arm in field.arms if arm.verdict in (LEADER, CONTENDER)]
+    left_out = tuple(LeftOut(arm.name, why) for arm in able if (why := _barred(arm, goal, field)))
     barred = {one.arm for one in left_out}
     left = [arm for arm in able if arm.name not in barred]
     if len(field.leaders) > 1:
         return Finalist(None, f"{', '.join(field.leaders)} tie for the lead: you choose", (), left_out)
+    doubt = [one for one in field.better if one.leader not in barred]
+    if doubt:
+        told = "; ".join(f"{one.name} is {one.why}" for one in doubt)
+        return Finalist(None, f"{told}: compare them on common items, and you choose", (), left_out)
     if not left:
         told = "; ".join(f"{one.arm} {one.why}" for one in left_out)
         return Finalist(None, f"no leader or contender can be it: {told}", (), left_out)
@@ -76,14 +85,23 @@ def suggest(field: Field, goal: Goal) -> Finalist:
 def _why_none(field: Field) -> str:
     if field.distinct is not None and field.distinct < 2:
         return "the labels tell fewer than two answers apart: no finalist is drawn from them"
-    if field.arms and all(arm.flagged for arm in field.arms):
-        return "every arm is measured on its own labels or on what it was fitted on"
+    if field.arms and all(arm.flagged or arm.floor for arm in field.arms):
+        words = {
+            "measured on its own labels": [arm for arm in field.arms if arm.own],
+            "fitted on some of these items": [arm for arm in field.arms if arm.fitted],
+            "a trial over some of the items": [arm for arm in field.arms if arm.trial is not None],
+            "a floor": [arm for arm in field.arms if arm.floor],
+        }
+        return f"every arm is {' or '.join(word for word, arms in words.items() if arms)}"
     return "no leader can be told here"
 
 
-def _barred(arm: FieldArm, goal: Goal) -> str | None:
+def _barred(arm: FieldArm, goal: Goal, field: Field) -> str | None:
     if arm.recorded:
         return "replays what was recorded: there is nothing of it to deploy"
+    thin = field_notes.thin(arm, field.arms)
+    if thin:
+        return thin
     limits = goal.limits
     for name, value, most, unit in (
         ("cost", arm.cost_usd, limits.cost_usd_per_item, "USD an item"),
@@ -107,12 +125,14 @@ def _best(field: Field, arms: Sequence[FieldArm]) -> list[FieldArm]:
 
 
 def _why_best(field: Field, arm: FieldArm, left_out: Sequence[LeftOut]) -> str:
-    others = [one.name for one in field.arms if one.verdict == CONTENDER and one.name != arm.name]
+    if field.only is not None:
+        return f"it is alone by {field.metric}"
     if arm.verdict == LEADER:
-        said = "every other arm is behind it" if field.alone else f"not told apart from {', '.join(others)}"
-        return (
-            f"it leads by {field.metric}; {said}" if field.competing > 1 else f"it is alone by {field.metric}"
-        )
+        others = [one for one in field.arms if one.verdict == CONTENDER]
+        near = ", ".join(one.name for one in others if not one.why)
+        said = [f"not told apart from {near}"] if near else []
+        said += [f"{one.name} is {one.why}" for one in others if one.why]
+        return f"it leads by {field.metric}; {'; '.join(said) or 'every other arm is behind it'}"
     first = next((one for one in left_out if one.arm in field.leaders), None)
     passed = f"; {first.arm} leads and {first.why}" if first else ""
     return f"the best contender by {field.metric}{passed}"
@@ -129,8 +149,16 @@ def _least(field: Field, arms: Sequence[FieldArm], left_out: tuple[LeftOut, ...]
             None, f"{', '.join(found)} tie for the {word} at {least:.6g} {unit}: you choose", (), left_out
         )
     arm = field.arm(found[0])
-    leads = arm is not None and arm.verdict == LEADER
-    told = "it leads" if leads else f"not told apart from the leader {field.leaders[0]}"
+    if field.only is not None:
+        told = "alone"
+    elif arm is not None and arm.verdict == LEADER:
+        told = "it leads"
+    elif arm is not None and arm.why:
+        return Finalist(
+            found[0], f"the {word} at {least:.6g} {unit}; by {field.metric} it is {arm.why}", (), left_out
+        )
+    else:
+        told = f"not told apart from the leader {field.leaders[0]}"
     return Finalist(found[0], f"the {word} at {least:.6g} {unit}; {told} by {field.metric}", (), left_out)
 
 
@@ -151,9 +179,18 @@ def _frontier(field: Field, arms: Sequence[FieldArm], left_out: tuple[LeftOut, .
         return all(a <= b for a, b in known) and any(a < b for a, b in known)
 
     kept = tuple(arm.name for arm in arms if not any(beats(other, arm) for other in arms))
+    of = f"on the frontier of {_measured(arms)}"
     if len(kept) == 1:
-        said = "it alone is on the frontier of figure, cost and time"
-        return Finalist(kept[0], said, kept, left_out)
-    return Finalist(
-        None, f"{', '.join(kept)} are on the frontier of figure, cost and time: you choose", kept, left_out
-    )
+        return Finalist(kept[0], f"it alone is {of}", kept, left_out)
+    return Finalist(None, f"{', '.join(kept)} are {of}: you choose", kept, left_out)
+
+
+def _measured(arms: Sequence[FieldArm]) -> str:
+    """Return what a frontier weighs, in words: the figure, and what two of its arms have on record."""
+    least = min(len(arms), 2)
+    cost = sum(one.cost_usd is not None for one in arms) >= least
+    time = sum(one.latency_ms is not None for one in arms) >= least
+    names = ["figure", *(["cost"] if cost else []), *(["time"] if time else [])]
+    if len(names) == 1:
+        return "the figure alone, for no two arms have a cost or time on record"
+    return f"{', '.join(names[:-1])} and {names[-1]}"

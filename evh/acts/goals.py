@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import deploy_check, deploy_sheet, field, finalist
+from evh.acts import deploy_check, deploy_sheet, field, finalist, judged_columns
 from evh.acts.agreement_of_arms import agreement
 from evh.acts.sheet import build_sheet
 from evh.acts.sheet_arms import of_sheet
@@ -14,6 +14,7 @@ from evh.acts.sources import Sources
 from evh.project import baselines, captures, runs
 from evh.project import goals as shelf
 from evh.project.shelf import read_each
+from evh.records.judge import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from evh.acts.finalist import Finalist
     from evh.acts.sheet_model import Against, Sheet
     from evh.errors import Refusal
+    from evh.project.arms import Arm
     from evh.project.find import Project
     from evh.records.baseline import Baseline
     from evh.records.goal import Goal
@@ -77,7 +79,9 @@ class GoalView:
     Attributes:
         goal: the goal.
         groups: that of its ``against`` first, then references (gold, silver), then label sets; by dataset.
+            One by a judge's metric where that is the goal's, or where nothing else has scored the arms.
         baseline: what was promoted for it, or None.
+        baseline_problem: why what was promoted cannot be read; None where it can, or where nothing was.
         baseline_run: the run that was promoted, where it is here.
         superseded: the baselines before it, oldest first.
         production: whether production runs the baseline; None without a baseline that could be deployed.
@@ -88,6 +92,7 @@ class GoalView:
     goal: Goal
     groups: tuple[Group, ...]
     baseline: Baseline | None
+    baseline_problem: str | None
     baseline_run: Run | None
     superseded: tuple[Baseline, ...]
     production: Production | None
@@ -127,9 +132,11 @@ def view(project: Project, goal: Goal, sources: Sources) -> GoalView:
             notes.append(f"no arm on {dataset_id} was scored by {goal.metric or 'any metric'} yet")
     if goal.against and groups and not any(_is_first(one, goal) for one in groups):
         notes.append(f"no arm was scored against {goal.against}, which the goal names")
+    unread: list[Refusal] = []
     baseline = next(
-        iter(read_each([goal.goal_id], lambda one: baselines.of_goal(project, one), sources.problems)), None
+        iter(read_each([goal.goal_id], lambda one: baselines.of_goal(project, one), unread)), None
     )
+    sources.problems += unread
     run = _run_of(baseline, sources)
     if baseline is not None and run is None:
         notes.append(f"the run {baseline.promoted_from}, which is the baseline, is not here")
@@ -144,16 +151,17 @@ def view(project: Project, goal: Goal, sources: Sources) -> GoalView:
         goal=goal,
         groups=tuple(sorted(groups, key=lambda one: _order(one, goal))),
         baseline=baseline,
+        baseline_problem="; ".join([unread[0].what, *unread[0].why]) if unread else None,
         baseline_run=run,
         superseded=tuple(baselines.superseded(project, goal.goal_id, sources.problems)),
         production=production,
         replays=replays,
-        notes=tuple(dict.fromkeys([*notes, *sources.notes()])),
+        notes=tuple(dict.fromkeys([*sources.notes(), *notes])),
     )
 
 
 def _groups(project: Project, goal: Goal, dataset_id: str, sources: Sources) -> list[Group]:
-    sheet = build_sheet(project, dataset_id, with_outputs=False, with_previews=False, sources=sources)
+    sheet = build_sheet(project, dataset_id, with_outputs=False, with_rows=False, sources=sources)
     found = of_sheet(project, dataset_id, (), sources)
     made = []
     for against in _sets(sheet, goal):
@@ -166,7 +174,24 @@ def _groups(project: Project, goal: Goal, dataset_id: str, sources: Sources) -> 
         )  # fmt: skip
         if group.arms:
             made.append(Group(group, finalist.suggest(group, goal)))
+    if not made:
+        made += _by_judge(goal, dataset_id, found, sources)
     return made
+
+
+def _by_judge(goal: Goal, dataset_id: str, found: Sequence[Arm], sources: Sources) -> list[Group]:
+    """Return the group by the judge's metric that the goal names, or by a judge where nothing else scored."""
+    if goal.metric is not None and scorer_of(goal.metric) is None:
+        return []
+    judged = judged_columns.by_judge(sources, dataset_id, found, goal.metric)
+    if judged is None:
+        return []
+    group = field.verdicts(
+        sources, sources.datasets[dataset_id], judged.arms,
+        metric=judged.metric, against=None, rules=field.rules_of(goal),
+    )  # fmt: skip
+    group = replace(group, notes=(*group.notes, *judged.notes))
+    return [Group(group, finalist.suggest(group, goal))]
 
 
 def _sets(sheet: Sheet, goal: Goal) -> list[Against | None]:

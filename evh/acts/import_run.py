@@ -6,7 +6,6 @@ no labels; `rescore` scores the same outputs against a label set of the dataset.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from evh.adapters import loader
 from evh.errors import Refusal
 from evh.measure.numbers import mean
 from evh.project import configs, datasets, fingerprint, imported, runs
-from evh.records.run import MEASURES, Prediction, Run
+from evh.records.run import MEASURES, Prediction, Run, bad_measure, bad_score
 from evh.store import strict
 from evh.store.hashing import sha256
 from evh.store.names import check_id, item_stems
@@ -40,6 +39,7 @@ PROVIDER = "imported"
 NO_OUTPUT = "the log holds no output"
 TAKEN = "metric whose name evh keeps for something else"
 OTHER_PART = "row of another part"
+KEPT = ("latency_ms", "tokens_in", "tokens_out", "cost_usd")
 _RESERVED = frozenset({*MEASURES, "item_id", "output", "decision", "error", "scores"})
 
 
@@ -100,8 +100,8 @@ def plan(project: Project, *, dataset_id: str, source: Path, config_id: str, ask
 
     Raises:
         Refusal: everything that is wrong with the log's rows at once: an item that the dataset lacks, one
-            that stands twice, a score that is not finite; several arms and none named; nothing in it; a log
-            that was imported already.
+            that stands twice, a score that is not finite, a cost, a count or a time below 0; several arms and
+            none named; nothing in it; a log that was imported already.
     """
     check_id(config_id, "config")
     dataset = datasets.read(project, dataset_id)
@@ -203,10 +203,14 @@ def _scores(row: Row, dropped: Counter[str], reasons: list[tuple[str, str]]) -> 
     for metric, value in row.scores.items():
         if metric.startswith("_") or metric in _RESERVED or not metric:
             dropped[TAKEN] += 1
-        elif not math.isfinite(value):
-            reasons.append(("not-finite", f"{row.place}: {metric}: {value} is no finite number"))
+        elif (wrong := bad_score(value)) is not None:
+            reasons.append(("not-finite", f"{row.place}: {metric}: {wrong}"))
         else:
             made[metric] = value
+    for name in KEPT:
+        value = getattr(row, name)
+        if value is not None and (wrong := bad_measure(value)) is not None:
+            reasons.append(("bad-measure", f"{row.place}: {name}: {wrong}"))
     return made
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evh.acts.judge_asking import Asking
 from evh.acts.judge_plan import Plan, plan
 from evh.acts.judge_tally import Tally
-from evh.acts.judge_verdict import load
+from evh.acts.judge_verdict import load, unfit
 from evh.acts.run_budget import Budget, Progress
 from evh.acts.run_keep import FLUSH_S
 from evh.measure.numbers import mean
@@ -95,7 +95,8 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[Progress], None]
                     meter.saw(one.row)
                 reason, asked = asking.stopped, meter.asked
                 meter.tell()
-        rows = judged.verdicts(project, scorer)
+        keys = {unit.key for unit in plan.units}
+        rows = judged.verdicts(project, scorer, unfit=unfit(plan.judge, keys))
         wanted = list(dict.fromkeys(unit.key for unit in plan.units))
         left = [key for key in wanted if key not in rows]
         failed = _failed(plan, rows)

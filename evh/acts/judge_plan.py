@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evh.acts import judge_import, misspelt, model_calls
 from evh.acts.judge_prompt import ALPHABET, Question
 from evh.acts.judge_units import Frame, Judged
-from evh.acts.judge_verdict import load
+from evh.acts.judge_verdict import load, unfit
 from evh.adapters import loader, providers
 from evh.errors import Refusal
 from evh.project import arms, configs, datasets, judged, judges, models, runs
@@ -142,6 +142,7 @@ def plan(
     Cost: reads every output of the runs; hashes each.
     """
     judge = judges.read(project, scorer)
+    judged.refuse_filled(project, scorer)
     rubric = judges.rubric_of(project, judge)
     dataset = datasets.read(project, dataset_id)
     found = arms.of_dataset(project, dataset_id, names)
@@ -157,7 +158,7 @@ def plan(
     items = of_items(dataset, judge.kind, [arm.name for arm in found], by_arm, unreadable)
     notes += [*_left_out(items), *_own(askers, found)]
     units = frame.units(items)
-    known = judged.verdicts(project, scorer)
+    known = judged.verdicts(project, scorer, unfit=unfit(judge, {one.key for one in units}))
     imported = None
     if verdicts is not None:
         imported = judge_import.read(verdicts, judge, frame, items, found, at=project.stamp(), notes=notes)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from evh.measure.scores import Majority
     from evh.project.find import Project
     from evh.records.dataset import Dataset
     from evh.records.judge import Judge
@@ -100,8 +101,8 @@ def measure(
         notes.append(f"{plural(found.n, 'item')} in common are too few to say")
     if len({people[key] for key in people if key in verdicts}) < 2:
         notes.append(f"{label_set.ref} gives one answer on all of them: the figures say nothing of any other")
-    if best is not None and found.same_share is not None and found.same_share <= best.share:
-        notes.append(f"always saying {shown(best.answers[0])!r} would agree as often ({best.share:.1%})")
+    if best is not None and found.same_share is not None:
+        notes += _beside_one_answer(found.same_share, best)
     if found.paradox:
         notes.append("agreement is high and kappa low, for one answer dominates: read AC1")
     judge_id = str((made[0].judged or {}).get("judge_sha256") or "")
@@ -124,6 +125,16 @@ def measure(
         orders=_orders(project, judge, made, dataset=dataset, people=people, notes=notes),
         notes=tuple(notes),
     )
+
+
+def _beside_one_answer(share: float, best: Majority) -> list[str]:
+    """Return that always giving one answer agrees as often as the judge, or more often; else nothing."""
+    always = f"always saying {shown(best.answers[0])!r} would agree"
+    if math.isclose(share, best.share, abs_tol=_SAME):
+        return [f"{always} as often ({best.share:.1%})"]
+    if share < best.share:
+        return [f"{always} more often: {best.share:.1%}, where the judge reaches {share:.1%}"]
+    return []
 
 
 def write(project: Project, found: Validation) -> Path:

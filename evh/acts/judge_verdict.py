@@ -18,7 +18,7 @@ from evh.records.shape import is_number
 from evh.store.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from evh.records.judge import Judge
 
@@ -115,6 +115,31 @@ def load(raw: object) -> Said | None:
     if isinstance(grades, dict) and grades and all(is_number(one) for one in grades.values()):
         return Said(grades={str(name): float(value) for name, value in grades.items()})
     return None
+
+
+def unfit(judge: Judge, keys: Collection[str]) -> Callable[[Mapping[str, Any]], str | None]:
+    """Return what tells why a row of one of some questions is no answer to it; None where it is one.
+
+    Args:
+        judge: the judge as it is now.
+        keys: its questions: a row of another one is left alone.
+    """
+
+    def reason(row: Mapping[str, Any]) -> str | None:
+        if row["key"] not in keys or "said" not in row:
+            return None
+        grades = row["said"].get("grades")
+        if (judge.kind == GRADE) != (grades is not None):
+            return f"said: is no verdict of a judge whose kind is {judge.kind}"
+        if grades is None:
+            return None
+        if set(grades) != set(judge.dimensions or ("",)):
+            wanted = ", ".join(judge.dimensions) or "a judge without dimensions"
+            return f"said.grades: are not those of {wanted}"
+        off = [value for value in grades.values() if not judge.scale.holds(value)]
+        return f"said.grades: {off[0]:g} is off the scale {judge.scale}" if off else None
+
+    return reason
 
 
 def _object(text: str) -> dict[str, Any] | None:

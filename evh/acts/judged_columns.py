@@ -7,11 +7,12 @@ pass; shares of two passes are never set against each other.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evh.measure.numbers import mean
 from evh.project import judged
+from evh.project.shelf import missing
 from evh.records.judge import WON, plain
 
 if TYPE_CHECKING:
@@ -96,6 +97,20 @@ class Judgements:
             return metric
         return next((title for title in sorted(titles) if plain(title) == metric), metric)
 
+    def compared(self, metric: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Return the arms for a field by a judge's metric, each with its judged run; none for another metric.
+
+        An arm that was not judged has no judged run, and no figure there.
+
+        Args:
+            metric: a column's title.
+            arms: those of the sheet, in the order of the columns.
+        """
+        found = [next((one.run for one in held if one.title == metric), None) for held in self.columns]
+        if not any(found):
+            return ()
+        return tuple(replace(arm, judged=run) for arm, run in zip(arms, found, strict=True))
+
     def drawn_by(self, metric: str | None) -> JudgeWins | None:
         """Return the judge that draws the judge's winner: the one that ``metric`` names, else the first.
 
@@ -105,15 +120,58 @@ class Judgements:
         return named or next(iter(self.wins), None)
 
 
-def of_sheet(sources: Sources, dataset_id: str, arms: Sequence[Arm]) -> Judgements:
+@dataclass(frozen=True, slots=True)
+class ByJudge:
+    """Arms for a field by a judge's metric: the column's title, the arms with their judged runs, notes."""
+
+    metric: str
+    arms: tuple[Arm, ...]
+    notes: tuple[str, ...]
+
+
+def by_judge(sources: Sources, dataset_id: str, arms: Sequence[Arm], metric: str | None) -> ByJudge | None:
+    """Return what a field by a judge's metric is made of; None where no arm has it.
+
+    Args:
+        sources: the project's records.
+        dataset_id: the dataset.
+        arms: the arms on it.
+        metric: ``SCORER/M``, the word for an unvalidated judge left off or not; None for the judge that would
+            draw the judge's winner on the sheet.
+    """
+    found = of_sheet(sources, dataset_id, arms)
+    first = found.drawn_by(None)
+    title = found.named(metric) if metric is not None else first.title if first else None
+    compared = found.compared(title, arms) if title is not None else ()
+    return ByJudge(title, compared, found.notes) if title is not None and compared else None
+
+
+def of_sheet(
+    sources: Sources, dataset_id: str, arms: Sequence[Arm], *, scorers: Sequence[str] | None = None
+) -> Judgements:
     """Return what judges say of a sheet's arms.
 
     Where a judge has compared an arm in several passes, the pass that holds most of the arms shown counts,
     then the latest.
 
+    Args:
+        sources: the project's records.
+        dataset_id: the dataset.
+        arms: the sheet's.
+        scorers: the judges that are asked for; all by default.
+
+    Raises:
+        Refusal: a scorer that has judged nothing of the dataset.
+
     Cost: reads the judged runs of the dataset.
     """
     here = [run for run in sources.runs if run.judged and run.dataset_id == dataset_id]
+    if scorers is not None:
+        known = {run.folder.rpartition("/")[2] for run in here}
+        for name in scorers:
+            if name not in known:
+                raise missing("scorer", name, known, next=f"evh runs --dataset-id {dataset_id}")
+        here = [run for run in here if run.folder.rpartition("/")[2] in scorers]
     if not here:
         return Judgements(tuple(() for _ in arms))
     validity = judged.validity(sources.project, sources.runs, sources.problems)

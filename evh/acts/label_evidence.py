@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import evidence_run, probes, ray_engine
-from evh.acts.evidence_settings import Labeler, Options, labeler, settings_sha
-from evh.acts.evidence_summary import Summary, summarise
+from evh.acts.evidence_settings import Labeler, Options, labeler
+from evh.acts.evidence_summary import Summary, left_out, summarise
 from evh.errors import Refusal
 from evh.llm import prompt
 from evh.project import evidence, logs
-from evh.records.evidence import JournalSettings
+from evh.records.evidence import JournalSettings, settings_sha
+from evh.store import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,6 +65,7 @@ class Plan:
         specs: the probes that have no answer yet.
         n_to_ask: chunks that would be asked.
         warnings: what a person should know, a sentence each.
+        torn: a crash cut a last line of the journal's files, which is to be dropped.
     """
 
     at: Place
@@ -79,6 +81,7 @@ class Plan:
     specs: tuple[Spec, ...] = ()
     n_to_ask: int = 0
     warnings: tuple[str, ...] = ()
+    torn: bool = False
 
     @property
     def complete(self) -> bool:
@@ -169,6 +172,7 @@ def plan(
     who = labeler(project, asked, keyless=keyless or there is not None)
     wanted = who.asked(query)
     settings = _settings(project, at, there=there, wanted=wanted, query=query, who=who)
+    torn = evidence.torn(project, at)
     key = _key(held, at, asked, settings)
     kept = evidence.kept(project, at, key) if there else None
     if kept is not None:
@@ -184,11 +188,13 @@ def plan(
             labels={},
             suspects=frozenset(),
             shas=(),
+            warnings=(*torn, *left_out(known)),
+            torn=bool(torn),
         )
     labels, suspects = _labels(project, at)
     failures = {sha: one.kind for sha, one in evidence.standing_failures(project, at, labels).items()}
-    updates = logs.updates(project, held.name, query_id)
-    summary = summarise(held.shas, labels, suspects=suspects, failures=failures, updates=updates)
+    decided = logs.updates(project, held.name, query_id)
+    summary = summarise(held.shas, labels, suspects=suspects, failures=failures, decided=decided)
     answered = {key for key, one in evidence.probes(project, at).items() if one.failure is None}
     specs = probes.choose(asked.probes, list(dict.fromkeys(held.shas)), settings.salt)
     specs = tuple(one for one in specs if one.probe_id not in answered)
@@ -208,7 +214,8 @@ def plan(
         shas=held.shas,
         specs=specs,
         n_to_ask=left,
-        warnings=_warnings(summary),
+        warnings=(*torn, *left_out(summary)),
+        torn=bool(torn),
     )
 
 
@@ -225,14 +232,17 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[Progress], None]
             labelled until then is kept, and so it is after a KeyboardInterrupt.
     """
     if plan.complete:
+        if plan.torn:
+            with locks.held(project.locks, plan.at.journal, wait_s=0):
+                evidence.mend(project, plan.at)
         failures = {} if not plan.summary.n_failed else _failures(project, plan.at)
         return Done(plan, plan.summary, failures=failures, warnings=plan.warnings)
     ended = evidence_run.run(project, plan, progress=progress)
     labels = {**plan.labels, **ended.labels}
     failures = {sha: one.kind for sha, one in evidence.standing_failures(project, plan.at, labels).items()}
-    updates = logs.updates(project, plan.at.log, plan.query.query_id)
+    decided = logs.updates(project, plan.at.log, plan.query.query_id)
     summary = summarise(
-        plan.shas, labels, suspects=plan.suspects | ended.suspects, failures=failures, updates=updates
+        plan.shas, labels, suspects=plan.suspects | ended.suspects, failures=failures, decided=decided
     )
     _remember(project, plan, summary)
     there = set(plan.shas)
@@ -311,19 +321,6 @@ def _failures(project: Project, at: Place) -> dict[str, str]:
     return {sha: one.kind for sha, one in evidence.standing_failures(project, at, labels).items()}
 
 
-def _warnings(summary: Summary) -> tuple[str, ...]:
-    made = []
-    if summary.n_elsewhere:
-        made.append(
-            f"{summary.n_elsewhere:,} labels are of contents that the log does not hold now: they are kept"
-        )
-    if summary.n_lost:
-        made.append(
-            f"{summary.n_lost:,} decisions of the controller are about contents that the log does not hold"
-        )
-    return tuple(made)
-
-
 # --- what a complete run leaves for the next one
 
 
@@ -338,7 +335,7 @@ def _key(log: Log, at: Place, asked: Options, settings: JournalSettings) -> dict
     }
     signatures = {name: evidence.signature(path) for name, path in files.items()}
     return {
-        "version": 1,
+        "version": 2,
         "chunks_name": log.path.name,
         "settings_sha": settings.settings_sha,
         "probes_asked": asked.probes,

@@ -6,13 +6,14 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts import equal_bytes
 from evh.acts.adjudicated import Settlement, contradictions, misspelt, settle, sides_of
 from evh.acts.filled_folder import read_folder
 from evh.acts.filled_sheet import Reading, read
 from evh.acts.label_from_capture import Guideline
+from evh.acts.lost_key import keys_of
 from evh.errors import Refusal
 from evh.project import datasets, labels
-from evh.project.shelf import read_each
 from evh.records import sheet_key
 from evh.records.labelset import LabelItem, LabelSet
 from evh.store import spreadsheet, strict, workbook
@@ -25,12 +26,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evh.acts.adjudicated import Side
+    from evh.acts.equal_bytes import Conflict
     from evh.project.find import Project
     from evh.records.dataset import Dataset
     from evh.records.sheet_key import SheetKey
     from evh.store.spreadsheet import Sheet
 
 NEEDS = ("item_id", "item_sha256", "item", "label", "also right", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a caller has read of a filled sheet already: its dataset, its rows, its bytes' sha256, its key."""
+
+    dataset: Dataset
+    sheet: Sheet
+    sha256: str
+    key: SheetKey | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,7 @@ class Plan:
         n_comments: rows that are not items.
         warnings: what a person should know, a sentence each.
         settlement: what an adjudicating set settles, or None.
+        conflicts: texts whose items got different answers, left unlabelled.
     """
 
     label_set: LabelSet
@@ -56,6 +69,7 @@ class Plan:
     n_comments: int
     warnings: tuple[str, ...]
     settlement: Settlement | None = None
+    conflicts: tuple[Conflict, ...] = ()
 
 
 def plan(
@@ -71,9 +85,10 @@ def plan(
     encoding: str | None = None,
     adjudicates: Sequence[str] = (),
     kind: str = "person",
-    with_judgements: bool = False,
+    opened: Opened | None = None,
     no_key: bool = False,
     as_typed: bool = False,
+    conflicts: str = equal_bytes.REFUSE,
 ) -> Plan:
     """Return the set that a filled sheet or a folder of ``<item>.txt`` becomes.
 
@@ -91,10 +106,12 @@ def plan(
             default those of the sheet's key. The new set takes over what they agree on.
         kind: ``person``, or ``model`` for a tool that filled in the sheet: of equal bytes with different
             answers it labels none, where a person is refused.
-        with_judgements: the caller reads the sheet's picks and scores too, and looks itself whether the set
-            is there.
+        opened: what the caller has read already, who reads the sheet's picks and scores too, and looks
+            itself whether the set is there and the key is lost.
         no_key: read the sheet without a key, although one of these rows lies beside it.
         as_typed: labels of a CSV file that look like dates or times are what was typed.
+        conflicts: one of `equal_bytes.CONFLICTS`: what becomes of a person's different answers to items of
+            equal bytes.
 
     Raises:
         Refusal: everything that is wrong with the rows at once, each with its row number; nothing filled; an
@@ -107,8 +124,8 @@ def plan(
         raise Refusal(
             "no-name", "a person set says who labelled", why=["--by is empty"], next="add --by NAME"
         )
-    dataset = datasets.read(project, dataset_id)
-    if not with_judgements and labels.exists(project, dataset_id, name):
+    dataset = opened.dataset if opened else datasets.read(project, dataset_id)
+    if opened is None and labels.exists(project, dataset_id, name):
         raise labels.already(f"{dataset_id}/{name}")
     if no_key and key_path is not None:
         raise Refusal(
@@ -117,8 +134,8 @@ def plan(
             why=[f"--key {key_path}: it is named beside --no-key"],
             next="leave out one of them",
         )
-    key = None if no_key else _key(source, key_path)
-    if key is not None and key.judging and not with_judgements:
+    key = opened.key if opened else None if no_key else _key(source, key_path)
+    if key is not None and key.judging and opened is None:
         raise Refusal(
             "other-sheet",
             f"{source} is a sheet to judge",
@@ -130,28 +147,27 @@ def plan(
         _refuse_other_sheet(key, dataset_id, task, source)
         _refuse_other_person(project, key, by, source)
     parents = _parents(project, dataset_id, key, adjudicates, source)
-    digest = None
+    digest, alone = None, opened is None
+    several = kind != "person" or conflicts == equal_bytes.LEAVE
     if source.is_dir():
-        reading = read_folder(dataset, _files(source), _stems(dataset), source)
+        reading = read_folder(dataset, _files(source), _stems(dataset), source, several=several)
     else:
-        data = strict.read_bytes(source)
-        digest = sha256(data)
-        sheet = _sheet(data, source, encoding)
-        reading = read(project, dataset, sheet, key, source, several=kind != "person", as_typed=as_typed)
-    if key is None and not no_key and not with_judgements and source.is_file():
+        opened = opened or _opened(dataset, source, encoding, key)
+        digest, sheet = opened.sha256, opened.sheet
+        reading = read(project, dataset, sheet, key, source, several=several, as_typed=as_typed)
+    if key is None and not no_key and alone and source.is_file():
         _refuse_lost_key(dataset_id, reading, source)
     if parents:
+        _refuse_leaving(conflicts)
         sides = sides_of(project, dataset, parents)
         _refuse_contradictions(dataset_id, key, sides, source)
         _refuse_misspelt(sides, reading)
     guideline = _guideline(guideline_path, key, reading, source)
     _refuse(reading, source)
     settlement = None
-    texts = {
-        item.item_id: reading.filled[item.item_id].text
-        for item in dataset.items
-        if item.item_id in reading.filled and item.sha256 not in reading.conflicts
-    }
+    settling = reading.settled
+    texts = {item.item_id: settling[item.item_id].text for item in dataset.items if item.item_id in settling}
+    left_out = equal_bytes.listed(dataset, reading.conflicts)
     if parents:
         settlement = settle(project, dataset, parents, texts)
         texts = dict(settlement.texts)
@@ -176,7 +192,7 @@ def plan(
         selection=key.selection if key else None,
         parents=settlement.parents if settlement else (),
         relabel_of=key.relabel_of if key else None,
-        conflicts={sha: sorted(texts) for sha, texts in reading.conflicts.items()},
+        conflicts=equal_bytes.recorded(left_out),
     )
     warnings = [] if key or source.is_dir() else [_no_key(source)]
     warnings += [*reading.warnings, *(settlement.warnings if settlement else ())]
@@ -194,14 +210,31 @@ def plan(
         n_comments=reading.n_comments,
         warnings=tuple(warnings),
         settlement=settlement,
+        conflicts=left_out,
     )
 
 
-def _sheet(data: bytes, source: Path, encoding: str | None) -> Sheet:
+def _opened(dataset: Dataset, source: Path, encoding: str | None, key: SheetKey | None) -> Opened:
+    data = strict.read_bytes(source)
+    return Opened(dataset, read_sheet(data, source, encoding, needs=NEEDS), sha256(data), key)
+
+
+def read_sheet(data: bytes, source: Path, encoding: str | None, *, needs: Sequence[str]) -> Sheet:
+    """Return the sheet in a workbook's or a CSV file's bytes.
+
+    Args:
+        data: the file's bytes.
+        source: names it in a Refusal.
+        encoding: a CSV file's, where it is neither UTF-8 nor marked.
+        needs: columns that its header should have.
+
+    Raises:
+        Refusal: neither of the two, or one that cannot be read.
+    """
     if workbook.is_workbook(data):
         return workbook.read(data, source)
     refuse_format(source)
-    return spreadsheet.read(data, source, encoding=encoding, needs=NEEDS)
+    return spreadsheet.read(data, source, encoding=encoding, needs=needs)
 
 
 def _label_item(
@@ -235,16 +268,7 @@ def _key(source: Path, key_path: Path | None) -> SheetKey | None:
 
 def _refuse_lost_key(dataset_id: str, reading: Reading, source: Path) -> None:
     """Refuse a sheet that was renamed, so that its key is not found: what the key knows would be lost."""
-    found: list[Path] = []
-
-    def look(path: Path) -> None:
-        key = sheet_key.parse(strict.read_object(path), path)
-        known = key.dataset_id == dataset_id and not key.judging
-        if known and reading.filled and all(item_id in key.rows for item_id in reading.filled):
-            found.append(path)
-
-    # Another program's file, or a key that was cut, can vouch for nothing: it is passed over.
-    read_each(sorted(source.parent.glob("*.key.json")), look, [])
+    found = keys_of(dataset_id, reading.filled, source, judging=False)
     if found:
         raise Refusal(
             "other-key",
@@ -266,6 +290,16 @@ def _refuse_contradictions(
             why=[f"{source}: {one}" for one in reasons],
             next=f"restore the key; or make a new sheet: evh adjudicate --dataset-id {dataset_id} "
             f"--sets {','.join(one.ref for one in sides)}",
+        )
+
+
+def _refuse_leaving(conflicts: str) -> None:
+    if conflicts == equal_bytes.LEAVE:
+        raise Refusal(
+            "bad-options",
+            "a sheet that adjudicates settles what differs",
+            why=[f"--conflicts {conflicts}: it would leave items open that the sheet answers"],
+            next="leave it out, and give such items one answer in the sheet",
         )
 
 
@@ -382,13 +416,18 @@ def _guideline(path: Path | None, key: SheetKey | None, reading: Reading, source
 def _refuse(reading: Reading, source: Path) -> None:
     if not reading.reasons and not reading.filled:
         reading.refuse("nothing-filled", f"{source}: no label is filled in ({reading.n_empty} empty rows)")
+    elif not reading.reasons and not reading.settled:
+        reading.refuse(
+            "nothing-filled", f"{source}: every item's bytes got different answers: no label is left"
+        )
     if reading.reasons:
         codes = {code for code, _ in reading.reasons}
         raise Refusal(
             codes.pop() if len(codes) == 1 else "bad-sheet",
             f"{source} cannot become a label set",
             why=[reason for _, reason in reading.reasons],
-            next="mend the rows in the sheet and import it again; nothing was written",
+            next="mend the rows in the sheet and import it again; nothing was written"
+            + (equal_bytes.WAY_OUT if any("equal bytes" in reason for _, reason in reading.reasons) else ""),
         )
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts.pair_test import check_level
 from evh.acts.sheet import build_sheet
 from evh.acts.sources import Sources
 from evh.errors import Refusal
@@ -119,11 +120,7 @@ def plan(
             why=[f"--runs {','.join(runs) or '(none)'}: {len(set(runs))} named"],
             next=f"evh runs --dataset-id {dataset_id}",
         )
-    if alpha is not None and not 0 < alpha < power.POWER:
-        raise Refusal(
-            "bad-options", "that is no level of a test",
-            why=[f"--alpha {alpha}: it lies between 0 and {power.POWER}"], next="--alpha 0.05",
-        )  # fmt: skip
+    check_level(alpha)
     sources = Sources(project)
     sheet = build_sheet(project, dataset_id, runs, metric=metric, against=against, sources=sources)
     level, goal, notes = _level(project, dataset_id, alpha)

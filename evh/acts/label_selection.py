@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import random
 from dataclasses import dataclass
@@ -228,7 +227,7 @@ def propose(
 def rank(secret: str, seed: int, item_id: str) -> str:
     """Return HMAC-SHA256(secret, seed and item): an order that a known seed does not give away."""
     message = f"{seed}\n{item_id}".encode("utf-8", "surrogatepass")
-    return hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()
+    return hmac.digest(secret.encode(), message, "sha256").hex()
 
 
 def _decisions(project: Project, arm: Arm) -> Decisions:

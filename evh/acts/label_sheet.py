@@ -182,18 +182,29 @@ def item_cell(data: bytes) -> str:
 
 def text_cell(text: str) -> str:
     """Return any text as its cell shows it: shortened where it does not fit."""
-    # The two non-characters that no workbook can hold: a sheet shows them alike in either form.
-    return spreadsheet.shorten(text.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd"))
+    if not text.isascii():
+        # The two non-characters that no workbook can hold: a sheet shows them alike in either form.
+        text = text.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+    return spreadsheet.shorten(text)
 
 
 def commit(plan: Plan) -> None:
-    """Write the key, then the sheet: a sheet that is there has its key."""
+    """Write the key, then the sheet."""
+    write(plan.sheet_path, plan.sheet, key_path=plan.key_path, key=plan.key)
+
+
+def write(path: Path, sheet: bytes, *, key_path: Path, key: bytes | None) -> None:
+    """Write the key, if it is not there, then the sheet: a sheet that is there has its key.
+
+    Raises:
+        Refusal: somebody made one of the files in the meantime.
+    """
     try:
-        if plan.key is not None:
-            atomic.write_new_file(plan.key_path, plan.key)
-        atomic.write_new_file(plan.sheet_path, plan.sheet)
+        if key is not None:
+            atomic.write_new_file(key_path, key)
+        atomic.write_new_file(path, sheet)
     except FileExistsError as error:
-        raise _exists(plan.sheet_path) from error
+        raise in_the_way(path) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +283,7 @@ def _refuse_options(out: Path, options: Options) -> None:
     if reasons:
         raise Refusal("bad-options", "no such sheet can be made", why=reasons, next="evh label-sheet --help")
     if out.exists():
-        raise _exists(out)
+        raise in_the_way(out)
 
 
 def _named(options: Options) -> tuple[str, ...]:
@@ -325,7 +336,8 @@ def refuse_choices(out: Path, choices: Sequence[str]) -> list[str]:
     return reasons
 
 
-def _exists(out: Path) -> Refusal:
+def in_the_way(out: Path) -> Refusal:
+    """Return the Refusal for a sheet that is there already, with a name that is free."""
     return exists(out, free_sheet(str(out.with_suffix(""))))
 
 
@@ -338,6 +350,10 @@ def guideline_of(path: Path | None) -> dict[str, Any] | None:
     return {"text": data.decode("utf-8"), "sha256": sha256(data), "suffix": path.suffix or ".txt"}
 
 
+def _read_key(data: bytes, place: Path) -> SheetKey:
+    return sheet_key.parse(strict.parse_object(data, place), place)
+
+
 def secret_of(key_path: Path) -> str:
     """Return the secret of the key that is there already, so that it makes the same sheet; else a new one."""
     if key_path.exists():
@@ -345,15 +361,27 @@ def secret_of(key_path: Path) -> str:
     return secrets.token_hex(16)
 
 
-def new_key(key_path: Path, data: bytes) -> bytes | None:
-    """Return the key's bytes, or None where they are there; another sheet's key is never replaced."""
+def new_key(
+    key_path: Path,
+    data: bytes,
+    *,
+    option: str = "--out",
+    without: str = "a filled sheet is checked less",
+) -> bytes | None:
+    """Return the key's bytes, or None where they are there; another sheet's key is never replaced.
+
+    A key that an earlier evh wrote, of the same sheet in another form, is as good.
+    ``option`` is the one by which the command names the sheet's file; ``without`` says what is lost
+    without the key.
+    """
     if not key_path.exists():
         return data
-    if strict.read_bytes(key_path) == data:
+    known = strict.read_bytes(key_path)
+    if known == data or _read_key(known, key_path) == _read_key(data, key_path):
         return None
     raise Refusal(
         "existing-file",
         f"{key_path} is the key of another sheet",
         why=[f"{key_path}: it does not make this sheet"],
-        next="choose another --out; without its key a filled sheet is checked less",
+        next=f"choose another {option}; without its key {without}",
     )

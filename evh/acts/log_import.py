@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import chunking, transcripts
+from evh.acts import chunking, otlp, transcripts
 from evh.errors import SHOWN, Refusal
 from evh.project import logs
+from evh.project.shelf import read_each
 from evh.store.hashing import sha256_lines
 from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from evh.acts.chunking import Turn
@@ -37,6 +39,7 @@ class Plan:
         chunks_sha256: of the (t, chunk_sha) of all chunks.
         unchanged: the log holds these chunks already.
         n_before: chunks that the log has now, None: it is new.
+        dropped: of each file what was left out of its traces and how much: why → count.
         warnings: what a person should know, a sentence each.
     """
 
@@ -51,6 +54,7 @@ class Plan:
     chunks_sha256: str
     unchanged: bool
     n_before: int | None
+    dropped: tuple[Mapping[str, int], ...]
     warnings: tuple[str, ...]
 
 
@@ -97,7 +101,7 @@ def plan(
             next="import them alone, without --by",
         )
     reasons: list[str] = []
-    counted = _Counted()
+    counted = _Counted(len(named))
     shas = [
         f"{chunk.t}\t{chunk.chunk_sha}"
         for chunk in counted.over(_chunks(named, chunk_tokens, counted, reasons, by_turn=by_turn))
@@ -119,7 +123,9 @@ def plan(
     digest = sha256_lines(shas)
     cut = replace and len(logs.forms(project, log)) > 1  # an import was killed at its end: this one ends it
     there = None if cut else logs.chunks_path(project, log)
-    before = [f"{one.t}\t{one.chunk_sha}" for one in logs.chunks(project, log)] if there else None
+    broken: list[Refusal] = []
+    held = read_each([log] if there else [], lambda name: _known(project, name), broken if replace else None)
+    before = held[0] if held else None
     unchanged = before is not None and sha256_lines(before) == digest
     if before is not None and not unchanged and not replace:
         raise Refusal(
@@ -140,23 +146,38 @@ def plan(
         digest,
         unchanged,
         None if before is None else len(before),
-        counted.warnings(),
+        tuple(dict(sorted(one.items())) for one in counted.dropped),
+        (
+            *(
+                f"{path.name}: not taken: {otlp.counted(left)}"
+                for (path, _), left in zip(named, counted.dropped, strict=True)
+                if left
+            ),
+            *(f"{one.what}: what is imported takes its place" for one in broken),
+            *counted.warnings(),
+        ),
     )
+
+
+def _known(project: Project, log: str) -> list[str]:
+    return [f"{one.t}\t{one.chunk_sha}" for one in logs.chunks(project, log)]
 
 
 def commit(project: Project, plan: Plan) -> None:
     """Write the log's chunks; where they are the same, not a byte changes."""
     if plan.unchanged:
         return
-    made = _chunks(plan.files, plan.chunk_tokens, _Counted(), [], by_turn=plan.by_turn)
+    counted = _Counted(len(plan.files))
+    made = _chunks(plan.files, plan.chunk_tokens, counted, [], by_turn=plan.by_turn)
     logs.write_chunks(project, plan.log, made, plan.n_chunks)
 
 
 class _Counted:
-    """Counts what passes."""
+    """Counts what passes, and what each of the files holds that is not taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_files: int) -> None:
         self.turns = self.tokens = self.n = 0
+        self.dropped: list[Counter[str]] = [Counter() for _ in range(n_files)]
         self._shas: set[bytes] = set()
 
     @property
@@ -201,13 +222,13 @@ def _chunks(
                 if len(reasons) >= SHOWN:
                     return
         return
-    turns = counted.turn(_turns(named, reasons))
+    turns = counted.turn(_turns(named, counted, reasons))
     yield from chunking.by_turn(turns) if by_turn else chunking.pack(turns, limit)
 
 
-def _turns(named: Sequence[tuple[Path, str]], reasons: list[str]) -> Iterator[Turn]:
-    for path, kind in named:
-        for turn in transcripts.turns(path, kind, reasons):
+def _turns(named: Sequence[tuple[Path, str]], counted: _Counted, reasons: list[str]) -> Iterator[Turn]:
+    for (path, kind), dropped in zip(named, counted.dropped, strict=True):
+        for turn in transcripts.turns(path, kind, reasons, dropped):
             yield turn
             if len(reasons) >= SHOWN:
                 return

@@ -10,10 +10,10 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from evh.acts import model_prompt
 from evh.acts.run_keep import Answer
+from evh.acts.server_url import bad_url
 from evh.adapters import Result, providers
 from evh.errors import Refusal
 from evh.llm.reply import Failure, Reply
@@ -117,6 +117,7 @@ class ModelCalls:
                 "system_fingerprint": found.system_fingerprint,
                 "reasoning": found.reasoning,
                 "tries": found.tries,
+                "notes": list(found.notes) or None,
             }
             row = Prediction(
                 item.item_id,
@@ -127,7 +128,12 @@ class ModelCalls:
                 hidden={"_meta": without_empty(meta)},
             )
             return Answer(row, found.text)
-        meta = {"failure": found.kind, "status": found.status, "tries": found.tries}
+        meta = {
+            "failure": found.kind,
+            "status": found.status,
+            "tries": found.tries,
+            "notes": list(found.notes) or None,
+        }
         row = Prediction(
             item.item_id,
             tokens_in=found.tokens_in,
@@ -254,31 +260,10 @@ def _base_url(project: Project, config: Config, reasons: list[tuple[str, str]]) 
     if given is None:
         reasons.append(("no-base-url", f"{config.config_id}: params.base_url: is missing, and {place} too"))
         return ""
-    wrong = "is not a text" if not isinstance(given, str) else _bad_url(given)
+    wrong = "is not a text" if not isinstance(given, str) else bad_url(given)
     if wrong:
         reasons.append(("bad-params", f"{place}: {wrong}"))
     return str(given).rstrip("/")
-
-
-def _bad_url(url: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - reading it checks it
-    except ValueError as error:
-        return f"is not a URL: {error}"
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.hostname
-        or any(not sign.isprintable() for sign in url)
-    ):
-        return "is not a URL that begins with http:// or https://"
-    if parts.username is not None or parts.password is not None:
-        return "holds a password: a secret is never in a file; name its variable in api_key_env"
-    if parts.query or parts.fragment:
-        return "holds a query or a fragment"
-    if parts.path.rstrip("/").endswith("/chat/completions"):
-        return "leave /chat/completions off: it is added"
-    return None
 
 
 def _key(project: Project, config: Config, reasons: list[tuple[str, str]]) -> str | None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evh.acts import known_keys
 from evh.errors import Refusal
 from evh.project import models
 from evh.records.model import PRICES, Model
@@ -80,8 +81,8 @@ def plan(
         notes: a remark.
 
     Raises:
-        Refusal: every text that is no ``key=value``, every price that is none, a key that names a secret;
-            nothing given for a record that is there.
+        Refusal: every text that is no ``key=value``, every price that is none, a key that names a secret, a
+            text that holds one; nothing given for a record that is there.
     """
     check_id(model_id, "model")
     reasons: list[str] = []
@@ -96,6 +97,16 @@ def plan(
         upstream.strip() and is_character_text(upstream) and upstream.isprintable()
     ):
         reasons.append("--upstream: is no name")
+    parts = {
+        "--upstream": upstream,
+        "--deployment": dict(given.deployment),
+        "--setting": dict(given.settings),
+        "--notes": notes,
+    }
+    held = {option: known_keys.found_in(project, value) for option, value in parts.items() if value}
+    reasons += [
+        f"{option}: {told}: a secret is never written into a file" for option, told in held.items() if told
+    ]
     before = models.read(project, model_id) if models.exists(project, model_id) else None
     if before and given == Given(None, (), (), (), None):
         reasons.append(f"models/{model_id}.json: is there already, and nothing to change was given")

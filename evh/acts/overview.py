@@ -8,24 +8,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import pick, steps
+from evh.acts import field_table, pick, steps
 from evh.acts.production import looked_at, production
 from evh.acts.runs import count_runs
 from evh.acts.sheet import Against, Sheet, build_sheet
+from evh.acts.sheet_arms import of_sheet
 from evh.acts.sources import Sources
 from evh.project import baselines, captures, configs, runs
+from evh.project.arms import repeats, trial_of
 from evh.records.answers import shown
+from evh.records.judge import scorer_of
 
 if TYPE_CHECKING:
+    from evh.acts.field_table import Column
     from evh.project.find import Project
     from evh.records.capture import Capture
 
 
 @dataclass(frozen=True, slots=True)
 class ArmFigure:
-    """An arm's figure on the scoring that a dataset's sheet draws its winners from.
+    """An arm's figure on the scoring that a dataset's sheet draws its winners from; of repeats the mean.
 
-    ``n`` items of the dataset were scored. ``own`` and ``fitted`` tell that it says less than it seems.
+    ``n`` items of the dataset were scored. ``own`` and ``fitted`` tell that it says less than it seems, and
+    so does ``trial``: over how many items its run was one; None for a whole run.
     """
 
     arm: str
@@ -35,6 +40,7 @@ class ArmFigure:
     n: int
     own: bool
     fitted: bool
+    trial: int | None
     errors: int
 
 
@@ -170,6 +176,7 @@ def overview(project: Project) -> Overview:
 def _dataset(project: Project, sources: Sources, dataset_id: str) -> DatasetLine:
     dataset = sources.datasets[dataset_id]
     sheet = build_sheet(project, dataset_id, sources=sources, with_outputs=False, with_previews=False)
+    repeated = _repeated(project, sources, sheet)
     return DatasetLine(
         dataset_id=dataset_id,
         n_items=len(dataset.items),
@@ -179,12 +186,25 @@ def _dataset(project: Project, sources: Sources, dataset_id: str) -> DatasetLine
         references=tuple(one.ref for one in sheet.labels if one.kind == "reference"),
         n_unlabelled=sum(row.signals.unlabelled for row in sheet.rows),
         against=sheet.against,
-        arms=_figures(sheet),
+        arms=_figures(sheet, repeated),
         wrong=_wrong(sheet, sources),
     )
 
 
-def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
+def _repeated(project: Project, sources: Sources, sheet: Sheet) -> Mapping[str, Column]:
+    """Return the arms that ran several times, as the leaderboard has them: the mean over the repeats."""
+    found = [
+        arm for arm in of_sheet(project, sheet.dataset_id, (), sources) if len(repeats(arm, sources.runs)) > 1
+    ]
+    if not found or scorer_of(sheet.metric) is not None:
+        return {}
+    ref = sheet.against.ref if sheet.against else None
+    dataset = sources.datasets[sheet.dataset_id]
+    table = field_table.read(sources, dataset, found, metric=sheet.metric, against=ref)
+    return {one.arm.name: one for one in table.columns}
+
+
+def _figures(sheet: Sheet, repeated: Mapping[str, Column]) -> tuple[ArmFigure, ...]:
     """Return the arms' figures, best first; flagged arms last, for they never lead."""
     made = []
     for arm, footer in zip(sheet.arms, sheet.footer, strict=True):
@@ -192,23 +212,30 @@ def _figures(sheet: Sheet) -> tuple[ArmFigure, ...]:
         mean = arm.position(sheet.metric, sheet.against)
         figures = dict(footer.figures).get(sheet.against, {})
         value = figures.get(sheet.metric)
+        value = value if value is not None or mean is None else footer.means[mean]
+        n, errors = 0 if place is None else footer.counts[place], footer.errors
+        if arm.name in repeated:
+            of_all = repeated[arm.name]
+            value, n, errors = of_all.value, len(of_all.scored), of_all.errors
         made.append(
             ArmFigure(
                 arm=arm.name,
                 recorded=arm.recorded,
                 metric=sheet.metric,
-                value=value if value is not None or mean is None else footer.means[mean],
-                n=0 if place is None else footer.counts[place],
+                value=value,
+                n=n,
                 own=place is not None and arm.scores[place].own,
                 fitted=place is not None and arm.scores[place].fitted,
-                errors=footer.errors,
+                trial=trial_of(arm.run, sheet.n_items),
+                errors=errors,
             )
         )
     higher = all(arm.run.higher_is_better(sheet.metric) for arm in sheet.arms)
 
     def rank(one: ArmFigure) -> tuple[bool, bool, float, str]:
         value = one.value or 0.0
-        return one.own or one.fitted, one.value is None, -value if higher else value, one.arm
+        flagged = one.own or one.fitted or one.trial is not None
+        return flagged, one.value is None, -value if higher else value, one.arm
 
     return tuple(sorted(made, key=rank))
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import field, field_table, field_tests, leaderboard
+from evh.acts import field, field_notes, field_table, field_tests, leaderboard
 from evh.acts.field_model import Rules
 from evh.acts.sources import Sources
 from evh.errors import Refusal
 from evh.measure import classwise, power
 from evh.measure.scores import distinct_answers, floor_rate
 from evh.measure.significance import mcnemar
+from evh.project import runs
+from evh.records.judge import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evh.acts.field_model import Spread
+    from evh.acts.field_model import JudgedBy, Spread
     from evh.acts.field_table import Column, Table
     from evh.acts.sheet_model import Against
     from evh.project.find import Project
@@ -35,6 +37,7 @@ class PairArm:
     errors: int
     own: bool
     fitted: bool
+    trial: int | None
     spread: Spread | None
 
 
@@ -46,6 +49,7 @@ class PairTest:
         dataset_id: the dataset.
         metric: what they are compared by.
         against: the set that the scores were made against.
+        judge: whose metric it is; None for a run's own.
         higher: whether more is better.
         arms: the first and the second.
         n: items that both were scored on.
@@ -72,6 +76,7 @@ class PairTest:
     dataset_id: str
     metric: str
     against: Against | None
+    judge: JudgedBy | None
     higher: bool
     arms: tuple[PairArm, PairArm]
     n: int
@@ -111,13 +116,13 @@ def pair_test(
         project: the project.
         first, second: config or run ids.
         dataset_id: the dataset.
-        metric, against: as in `build_sheet`.
+        metric, against: as in `leaderboard`.
         alpha: the level; by default that of the goal on the dataset and metric, else 0.05.
         sources: the project's records where the caller has read them already.
 
     Raises:
-        Refusal: one arm named twice; an arm without a score by this metric; a level that is none; what
-            `build_sheet` refuses.
+        Refusal: one arm named twice; an arm without a score by this metric, or whose predictions cannot be
+            read; a level that is none; what `build_sheet` refuses.
     """
     _check(first, second, dataset_id, alpha)
     sources = sources or Sources(project)
@@ -128,13 +133,19 @@ def pair_test(
     ref = chosen.against.ref if chosen.against else None
     dataset = sources.datasets[dataset_id]
     table = field_table.read(sources, dataset, chosen.arms, metric=chosen.metric, against=ref)
+    for arm in chosen.arms:
+        for run in field_table.unread(sources, arm, ref):
+            runs.predictions(project, run)  # raises what is wrong with them
     _refuse_unscored(table, (first, second), chosen.metric, ref, dataset_id)
-    found = field_tests.run(table, resamples=project.settings.resamples, seed=project.settings.seed)
+    found = field_tests.of(sources, table, metric=chosen.metric)
     columns = table.columns
-    higher = all(one.run.higher_is_better(chosen.metric) for one in columns)
+    higher = all(one.run.higher_is_better(one.metric) for one in columns)
     higher = higher if rules.higher is None else rules.higher
     pair = found.pair(0, 1) if higher else found.pair(0, 1).turned()
-    arms = [_arm(sources, column, found, at) for at, column in enumerate(columns)]
+    arms = [
+        _arm(column, field.flags_of(sources, column, len(dataset.items)), found, at)
+        for at, column in enumerate(columns)
+    ]
     apart = {
         item: value if higher else -value for item, value in field_tests.differences(table, 0, 1).items()
     }
@@ -143,11 +154,13 @@ def pair_test(
     seen = power.describe(list(apart.values()))
     by_item = table.classes is None and table.clusters is None
     spreads = [one.spread for one in arms]
-    notes += [*table.notes, *_said(table, arms, ref)]
+    judge = field.judge_of(columns, chosen.metric)
+    notes += [*table.notes, *chosen.notes, *_said(table, arms, ref, judge)]
     return PairTest(
         dataset_id=dataset_id,
         metric=chosen.metric,
         against=chosen.against,
+        judge=judge,
         higher=higher,
         arms=(arms[0], arms[1]),
         n=pair.n,
@@ -172,7 +185,7 @@ def pair_test(
         inside_spread=field.inside_spread(pair, *spreads),
         majority=best.share if (best := floor_rate(table.labels.values())) else None,
         rules=rules,
-        notes=tuple(dict.fromkeys([*notes, *sources.notes()])),
+        notes=tuple(dict.fromkeys([*sources.notes(), *notes])),
     )
 
 
@@ -184,6 +197,11 @@ def _check(first: str, second: str, dataset_id: str, alpha: float | None) -> Non
             why=[f"{first}: named twice"],
             next=f"evh runs --dataset-id {dataset_id}",
         )
+    check_level(alpha)
+
+
+def check_level(alpha: float | None) -> None:
+    """Refuse a level that no test has whose power is to be told: at or below 0, or not below that power."""
     if alpha is not None and not 0 < alpha < power.POWER:
         raise Refusal(
             "bad-options", "that is no level of a test",
@@ -197,6 +215,7 @@ def _refuse_unscored(
     have = {column.arm.name for column in table.columns}
     lacking = [name for name in names if name not in have]
     if lacking:
+        scorer = scorer_of(metric)
         flag = f"--labels {ref.removeprefix('labels/')}" if ref and ref.startswith("labels/") else None
         flag = flag or (f"--reference {ref}" if ref else f"--labels {dataset_id}/SET")
         where = f" against {ref}" if ref else ""
@@ -204,11 +223,13 @@ def _refuse_unscored(
             "not-scored",
             f"not both arms have {metric}{where}",
             why=[f"{name}: has no {metric}{where}" for name in lacking],
-            next=f"evh rescore --dataset-id {dataset_id} {flag}",
+            next=leaderboard.judge_command(scorer, dataset_id, names)
+            if scorer
+            else f"evh rescore --dataset-id {dataset_id} {flag}",
         )
 
 
-def _arm(sources: Sources, column: Column, found: field_tests.Tests, at: int) -> PairArm:
+def _arm(column: Column, flags: field.Flags, found: field_tests.Tests, at: int) -> PairArm:
     return PairArm(
         name=column.arm.name,
         run_id=column.run.run_id,
@@ -217,8 +238,9 @@ def _arm(sources: Sources, column: Column, found: field_tests.Tests, at: int) ->
         high=found.high[at],
         n=len(column.scored),
         errors=column.errors,
-        own=sources.provenance.own_labels(column.run),
-        fitted=sources.provenance.fitted_here(column.run),
+        own=flags.own,
+        fitted=flags.fitted,
+        trial=flags.trial,
         spread=field.spread_of(column),
     )
 
@@ -227,15 +249,12 @@ def _by_hits(held: field_table.ClassScores) -> dict[str, float]:
     """Return, for each coded item, the share of the first arm's runs that are right minus the second's."""
     import numpy as np
 
-    coded, owner = held.coded, np.array(held.owner)
-    made = {}
-    for row, item in enumerate(held.items):
-        guesses = [coded.guess[row, owner == arm] for arm in (0, 1)]
-        if any((one == classwise.ABSENT).any() for one in guesses):
-            continue
-        hits = [float((one == coded.truth[row]).mean()) for one in guesses]
-        made[item] = hits[0] - hits[1]
-    return made
+    guess, owner = held.coded.guess, np.array(held.owner)
+    right = guess == held.coded.truth[:, None]
+    one, two = (right[:, owner == arm].mean(axis=1) for arm in (0, 1))
+    both = np.flatnonzero((guess[:, owner <= 1] != classwise.ABSENT).all(axis=1))
+    apart = (one - two)[both].tolist()
+    return {held.items[row]: value for row, value in zip(both.tolist(), apart, strict=True)}
 
 
 def _mcnemar(table: Table, apart: Mapping[str, float]) -> float | None:
@@ -248,9 +267,16 @@ def _mcnemar(table: Table, apart: Mapping[str, float]) -> float | None:
     return mcnemar(sum(one > 0 for one in apart.values()), sum(one < 0 for one in apart.values()))
 
 
-def _said(table: Table, arms: list[PairArm], ref: str | None) -> list[str]:
+def _said(table: Table, arms: list[PairArm], ref: str | None, judge: JudgedBy | None) -> list[str]:
     notes = [f"{one.name} is measured on its own labels ({ref}): it says little" for one in arms if one.own]
     notes += [f"{one.name} was fitted on items of this dataset: it says little" for one in arms if one.fitted]
+    notes += [
+        f"{one.name} is a trial over the first {one.trial:,} of {len(table.items):,} items"
+        for one in arms
+        if one.trial is not None
+    ]
+    if judge is not None and not judge.validated:
+        notes.append(field_notes.unvalidated(judge))
     if ref and distinct_answers(table.labels.values()) < 2:
         notes.append(
             f"{ref} tells fewer than two distinct answers apart: it measures recall of that answer only"

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evh.acts.sources import Sources
 from evh.errors import Refusal
 from evh.project import datasets, picks
-from evh.project.shelf import missing
+from evh.project.shelf import missing, read_each
 from evh.records.pick import Pick
 from evh.store.names import bad_id
 from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from evh.project.find import Project
     from evh.records.dataset import Dataset
+
+
+MOST_ITEMS = 20
+"""How many items a command for the next step names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +116,15 @@ def plan(project: Project, dataset_id: str, item_ids: Sequence[str], change: Cha
         Refusal: an unknown dataset; items that it lacks; a target that cannot be a dataset's name; dropping
             what is not picked; dropping while changing.
     """
-    dataset = datasets.read(project, dataset_id)
+    state = picks.read_state(project)
+    listed = {key for key, one in state.items() if one.op != "drop"} if change.drop else set()
+    dataset = _dataset(project, dataset_id, optional=any(name == dataset_id for name, _ in listed))
+    known = dataset.by_id if dataset else {}
     wanted = list(dict.fromkeys(item_ids))
     reasons = [
-        f"{item_id}: not an item of {dataset_id}" for item_id in wanted if item_id not in dataset.by_id
+        f"{item_id}: not an item of {dataset_id}"
+        for item_id in wanted
+        if item_id not in known and (dataset_id, item_id) not in listed
     ]
     code = "unknown-item"
     next_step = f"evh dataset-items --dataset-id {dataset_id}"
@@ -130,19 +140,19 @@ def plan(project: Project, dataset_id: str, item_ids: Sequence[str], change: Cha
         reasons.append("--drop takes the pick off the list: it goes with neither --for, --tag nor --note")
     if reasons:
         raise Refusal(code, "nothing was picked", why=reasons, next=next_step)
-    state = picks.read_state(project)
-    lines = _lines(project, dataset, wanted, change, state)
+    lines = _lines(project, dataset_id, dataset, wanted, change=change, state=state)
     notes = (*_replaced(lines, state), *_taken(project, lines), *_warnings(project, lines))
     return Plan(dataset_id, change, lines, notes)
 
 
 def commit(project: Project, plan: Plan) -> Result:
     """Append the lines, worked out again from the list as it is now: another command may have changed it."""
-    dataset = datasets.read(project, plan.dataset_id)
+    dataset = _dataset(project, plan.dataset_id, optional=plan.change.drop)
     wanted = [line.item_id for line in plan.lines]
     lines, torn = picks.update(
-        project, lambda state: _lines(project, dataset, wanted, plan.change, state)
-    )  # fmt: skip
+        project,
+        lambda state: _lines(project, plan.dataset_id, dataset, wanted, change=plan.change, state=state),
+    )
     return Result(lines, torn is not None)
 
 
@@ -172,7 +182,7 @@ def report(
     named = {name for pick in alive for name in pick.targets}
     if target is not None and target not in sources.datasets and target not in named:
         raise missing("dataset", target, {*sources.datasets, *named}, next="evh picks")
-    shown = _with_parents(target, sources.datasets) if target is not None else None
+    shown = with_parents(target, sources.datasets) if target is not None else None
     used = picks.taken_by(sources.datasets.values())
     held = {item.sha256 for item in sources.datasets[target].items} if target in sources.datasets else set()
     groups: dict[str | None, list[Waiting]] = {}
@@ -200,7 +210,31 @@ def report(
         for group in made
         if group.newest not in (None, group.target)
     ]
-    return Report(tuple(made), (*notes, *sources.notes()))
+    shown_picks = {one.pick.key: one.pick for group in made for one in group.picks}
+    return Report(tuple(made), (*notes, *_gone(shown_picks.values(), sources.datasets), *sources.notes()))
+
+
+def gone(pick: Pick, known: Mapping[str, Collection[str]]) -> str | None:
+    """Return a sentence about a pick whose item is gone, with the command that drops it; else None.
+
+    Args:
+        pick: the pick.
+        known: dataset → its items' ids, of every dataset that is here.
+    """
+    if pick.item_id in known.get(pick.dataset_id, ()):
+        return None
+    told = "there is no such item any more" if pick.dataset_id in known else "its dataset is not here"
+    return f"{pick.dataset_id}/{pick.item_id}: {told}; to take it off the list: {drop_command(pick)}"
+
+
+def drop_command(pick: Pick) -> str:
+    """Return the command that takes a pick off the list."""
+    return f"evh pick --dataset-id {pick.dataset_id} --item {shlex.quote(pick.item_id)} --drop"
+
+
+def _gone(waiting: Iterable[Pick], known: Mapping[str, Dataset]) -> list[str]:
+    items = {name: one.by_id for name, one in known.items()}
+    return [told for one in waiting if (told := gone(one, items))]
 
 
 def newest_version(known: Mapping[str, Dataset], dataset_id: str) -> str:
@@ -214,22 +248,39 @@ def newest_version(known: Mapping[str, Dataset], dataset_id: str) -> str:
         seen.add(at)
 
 
+def _dataset(project: Project, dataset_id: str, *, optional: bool) -> Dataset | None:
+    """Return a dataset; None, where it is optional, for one that is gone or cannot be read.
+
+    What stands on the list can be taken off it, whatever became of the dataset.
+    """
+    if not optional:
+        return datasets.read(project, dataset_id)
+    return next(iter(read_each([dataset_id], lambda name: datasets.read(project, name), [])), None)
+
+
 def _lines(
     project: Project,
-    dataset: Dataset,
+    dataset_id: str,
+    dataset: Dataset | None,
     item_ids: Sequence[str],
+    *,
     change: Change,
     state: Mapping[tuple[str, str], Pick],
 ) -> tuple[Pick, ...]:
-    known = dataset.by_id
+    known = dataset.by_id if dataset else {}
     lines, reasons = [], []
     for item_id in item_ids:
-        old = state.get((dataset.dataset_id, item_id))
+        old = state.get((dataset_id, item_id))
         if change.drop and (old is None or old.op == "drop"):
             reasons.append(f"{item_id}: it is not picked")
             continue
-        item = known[item_id]
-        fresh = Pick(item_id, dataset.dataset_id, item.sha256, capture=_capture(item.lineage))
+        item = known.get(item_id)
+        if item is None:  # it is dropped, and its dataset has it no more
+            assert old is not None  # noqa: S101 - `plan` refused it
+            by = old.by if change.by is None else change.by
+            lines.append(replace(old, at=project.stamp(), op="drop", by=by))
+            continue
+        fresh = Pick(item_id, dataset_id, item.sha256, capture=_capture(item.lineage))
         # What was dropped starts anew; only the history of its use stays.
         base = fresh if old is None else replace(fresh, used=old.used) if old.op == "drop" else old
         tags = {**base.tags, **(change.tags or {})}
@@ -299,7 +350,28 @@ def _warnings(project: Project, lines: Sequence[Pick]) -> list[str]:
     return made
 
 
-def _with_parents(name: str, known: Mapping[str, Dataset]) -> set[str]:
+def retarget_commands(waiting: Iterable[Pick], old: Collection[str], new: str) -> list[str]:
+    """Return the commands by which picks wait for one dataset in place of others; other targets stay.
+
+    Args:
+        waiting: the picks.
+        old: the targets that they leave.
+        new: the target that they get.
+    """
+    moved: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for one in waiting:
+        targets = tuple(dict.fromkeys(new if name in old else name for name in one.targets))
+        moved.setdefault((one.dataset_id, targets), []).append(one.item_id)
+    return [
+        f"evh pick --dataset-id {name} "
+        + " ".join(f"--item {shlex.quote(item_id)}" for item_id in item_ids[:MOST_ITEMS])
+        + "".join(f" --for {target}" for target in targets)
+        for (name, targets), item_ids in moved.items()
+    ]
+
+
+def with_parents(name: str, known: Mapping[str, Dataset]) -> set[str]:
+    """Return a dataset and every one that it is a version of."""
     made: set[str] = set()
     at: str | None = name
     while at is not None and at not in made:

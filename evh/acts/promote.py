@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import field
+from evh.acts import field, judged_columns
 from evh.acts.sheet_columns import against_of, label_column
 from evh.acts.sources import Sources
 from evh.errors import Refusal
 from evh.project import arms, baselines, goals, runs
 from evh.project.arms import scored_against
+from evh.project.shelf import read_each
 from evh.records.baseline import Baseline
+from evh.records.judge import scorer_of
+from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from evh.acts.field_model import Field
+    from evh.acts.field_model import Field, FieldArm
     from evh.project.find import Project
     from evh.records.goal import Goal
     from evh.records.run import Run
@@ -52,12 +55,13 @@ def plan(project: Project, run_id: str, goal_id: str, *, reason: str, over: str 
             id means the scores against the goal's set, else against the one set there is.
         goal_id: the goal. The run may come from any of its groups.
         reason: why this run.
-        over: a run, or an arm, that it ties with and is preferred to.
+        over: a run, or an arm, that it ties with for the lead and is preferred to.
 
     Raises:
         Refusal: with every reason at once: no reason; a run of another dataset, without the goal's metric,
-            unfinished, over some of the items only, or a judging pass; a tie without ``over``; ``over`` that
-            is not in the group.
+            unfinished, over some of the items only, or a judging pass; one whose predictions cannot be read,
+            that lacks a score of an item which did not fail, or that mostly failed; a tie without ``over``;
+            ``over`` that is not in the group, or that it does not tie with.
     """
     goal = goals.read(project, goal_id)
     found = runs.read(project, run_id)  # refuses one that is not there, or not finished
@@ -67,15 +71,26 @@ def plan(project: Project, run_id: str, goal_id: str, *, reason: str, over: str 
         reasons.append(("no-reason", "--reason: a baseline says why it was chosen"))
     run = _scoring(sources, found, run_id, goal, reasons)
     metric = goal.metric or (run.primary_metric if run else None) or ""
+    by_judge = goal.metric is None and not metric
+    by_judge = by_judge or scorer_of(metric) is not None
     if run is not None:
-        reasons += _unfit(run, goal, metric)
+        reasons += _unfit(run, goal, metric, sources, by_judge=by_judge)
     if run is None or reasons:
         raise _refused(run_id, goal, reasons)
-    group = _group(sources, run, goal, metric)
-    name = next((one.name for one in group.arms if _is(one.run, run)), None)
+    group = _group(sources, run, goal, metric, by_judge=by_judge)
+    arm = next((one for one in group.arms if _is(one.run, run)), None) if group else None
+    if group is None or (by_judge and arm is None):
+        told = ", ".join(sorted(run.scores)) or "no score"
+        reason = f"{run.key}: the goal goes by {metric or 'a metric'}; it has {told}"
+        if scorer_of(metric):
+            reason = f"{run.key}: the goal goes by {metric}, and no judged run of it has that"
+        raise _refused(run_id, goal, [("other-metric", reason)])
+    name = arm.name if arm else None
     rival, wrong = _rival(group, name, over, goal)
-    if wrong:
-        raise _refused(run_id, goal, [wrong])
+    part = None if arm is None else _part(arm, run, group, sources)
+    late = [one for one in (part, wrong) if one is not None]
+    if late:
+        raise _refused(run_id, goal, late)
     before = baselines.of_goal(project, goal_id)
     made = Baseline(
         baseline_id=goal_id,
@@ -85,7 +100,9 @@ def plan(project: Project, run_id: str, goal_id: str, *, reason: str, over: str 
         reason=reason.strip(),
         goal=goal_id,
         reference_id=scored_against(run),
-        scores=run.scores,
+        scores={**run.scores, group.metric: arm.value}
+        if by_judge and arm is not None and arm.value is not None
+        else run.scores,
         build=run.build,
         over=rival,
     )
@@ -123,20 +140,21 @@ def _scoring(
     return max(twins, key=lambda one: (one.folder != runs.MEASURED, one.created_at))
 
 
-def _unfit(run: Run, goal: Goal, metric: str) -> list[tuple[str, str]]:
-    reasons = []
+def _unfit(run: Run, goal: Goal, metric: str, sources: Sources, *, by_judge: bool) -> list[tuple[str, str]]:
+    unread: list[Refusal] = []
+    read_each([run], lambda one: runs.predictions(sources.project, one), unread)
+    reasons = [(one.code, reason) for one in unread for reason in one.why or (one.what,)]
     if run.judged:
         reasons.append(("judged-run", f"{run.key}: it holds judgements, not an arm's outputs"))
     reasons += _of_another(run, goal)
-    if not metric or metric not in run.scores:
+    if not by_judge and metric not in run.scores:
         told = ", ".join(sorted(run.scores)) or "no score"
         reasons.append(("other-metric", f"{run.key}: the goal goes by {metric or 'a metric'}; it has {told}"))
-    if run.extra.get("limit") is not None:
+    dataset = sources.datasets.get(run.dataset_id)
+    limit = arms.trial_of(run, len(dataset.items)) if dataset else None
+    if limit is not None:
         reasons.append(
-            (
-                "unfinished-run",
-                f"{run.key}: a trial over the first {run.extra['limit']} items, not a whole run",
-            )
+            ("unfinished-run", f"{run.key}: a trial over the first {limit} items, not a whole run")
         )
     return reasons
 
@@ -148,8 +166,8 @@ def _of_another(run: Run, goal: Goal) -> list[tuple[str, str]]:
     return [("other-dataset", f"{run.key}: it ran on {run.dataset_id}; the goal is about {told}")]
 
 
-def _group(sources: Sources, run: Run, goal: Goal, metric: str) -> Field:
-    """Return the field of the run's group; the run stands for its arm."""
+def _group(sources: Sources, run: Run, goal: Goal, metric: str, *, by_judge: bool) -> Field | None:
+    """Return the field of the run's group; the run stands for its arm. None where no judge has judged it."""
     dataset = sources.datasets.get(run.dataset_id)
     if dataset is None:
         raise Refusal(
@@ -167,11 +185,38 @@ def _group(sources: Sources, run: Run, goal: Goal, metric: str) -> Field:
     }
     if run.run_id not in names:
         others = [*mine, *(one for one in others if one.run.config_id != run.config_id)]
+    if by_judge:
+        judged = judged_columns.by_judge(sources, run.dataset_id, others, metric or None)
+        if judged is None:
+            return None
+        return field.verdicts(
+            sources, dataset, judged.arms,
+            metric=judged.metric, against=None, rules=field.rules_of(goal),
+        )  # fmt: skip
     labels = tuple(label_column(one, dataset, sources) for one in sources.covering(dataset))
     return field.verdicts(
         sources, dataset, others,
         metric=metric, against=against_of(run, labels) if ref else None, rules=field.rules_of(goal),
     )  # fmt: skip
+
+
+def _part(arm: FieldArm, run: Run, group: Field, sources: Sources) -> tuple[str, str] | None:
+    """Return why an arm that was scored on a part of the items only cannot be a baseline; None where it can.
+
+    Every item that the set labels must have a score or a recorded failure, and no more than half may have
+    failed. Of a run from elsewhere that has no rows nobody knows; a judge judges what it was shown.
+    """
+    if group.judge is not None or not sources.predictions(run):
+        return None
+    where = f" that {group.against.ref} labels" if group.against else ""
+    lacking = arm.to_score - arm.covered - arm.failed
+    if lacking > 0:
+        told = f"scored on {arm.covered:,} of the {plural(arm.to_score, 'item')}{where}"
+        return "scored-on-part", f"{run.key}: {told}; {lacking:,} have neither a score nor a failure"
+    if 2 * arm.failed > arm.to_score:
+        told = f"{arm.failed:,} of the {plural(arm.to_score, 'item')}{where} failed"
+        return "mostly-failed", f"{run.key}: {told}, more than half"
+    return None
 
 
 def _is(one: Run, run: Run) -> bool:
@@ -183,22 +228,26 @@ def _is(one: Run, run: Run) -> bool:
 def _rival(
     group: Field, name: str | None, over: str | None, goal: Goal
 ) -> tuple[str | None, tuple[str, str] | None]:
-    """Return the run that is passed over, and why the promotion cannot be: a tie, or an unknown run."""
-    tied = [one for one in group.leaders if one != name] if name in group.leaders else []
+    """Return the run that is passed over, and why the promotion cannot be: a tie, or no such tie."""
+    names = [one for one in group.leaders if one != name] if name in group.leaders else []
+    tied = [arm for one in names if (arm := group.arm(one))]
+    runs_tied = ", ".join(one.run.run_id for one in tied)
     if over is None:
         if not tied:
             return None, None
-        rivals = [arm.run.run_id for one in tied if (arm := group.arm(one))]
         return None, (
             "tie",
-            f"{name} ties with {', '.join(tied)}: say which is passed over, --over {rivals[0]}",
+            f"{name} ties with {', '.join(names)}: say which is passed over, --over {tied[0].run.run_id}",
         )
     wanted = over.rpartition("/")[2]
-    for arm in group.arms:
-        if arm.name != name and wanted in (arm.name, arm.run.run_id):
-            return arm.run.run_id, None
-    known = ", ".join(one.run.run_id for one in group.arms if one.name != name) or "no other run"
-    return None, ("not-in-group", f"--over {over}: the runs beside it in {goal.goal_id} are {known}")
+    found = next((one for one in group.arms if wanted in (one.name, one.run.run_id)), None)
+    if found in tied and found is not None:
+        return found.run.run_id, None
+    if found is None:
+        known = ", ".join(one.run.run_id for one in group.arms if one.name != name) or "no other run"
+        return None, ("not-in-group", f"--over {over}: the runs beside it in {goal.goal_id} are {known}")
+    ties = f"it ties with {runs_tied}" if tied else f"{name} ties with nobody for the lead: leave --over out"
+    return None, ("no-tie", f"--over {over}: {'it is the same arm' if found.name == name else ties}")
 
 
 def _notes(group: Field, name: str | None, before: Baseline | None, run: Run) -> list[str]:
@@ -210,10 +259,16 @@ def _notes(group: Field, name: str | None, before: Baseline | None, run: Run) ->
         notes.append(f"{arm.name} was fitted on items of this dataset: its figure says little")
     if arm is not None and arm.floor:
         notes.append(f"{arm.name} is a floor: it only shows what is easy")
+    if arm is not None and arm.failed:
+        notes.append(
+            f"{arm.name}: {arm.failed:,} of {plural(arm.to_score, 'item')} failed, and are in no mean"
+        )
     if arm is not None and arm.verdict == "behind":
         notes.append(f"{arm.name} is behind {', '.join(group.leaders)} by {group.metric}")
     if arm is not None and arm.verdict == "contender":
-        notes.append(f"{arm.name} is not told apart from {', '.join(group.leaders)} by {group.metric}")
+        apart = f"is not told apart from {', '.join(group.leaders)} by {group.metric}"
+        notes.append(f"{arm.name}: {arm.why}" if arm.why else f"{arm.name} {apart}")
+    notes += [f"{one.name} is {one.why}" for one in group.better if one.leader == name]
     if before is not None and before.run_id == run.run_id:
         notes.append(f"{run.run_id} is the baseline already: the new reason is kept beside the old one")
     return notes

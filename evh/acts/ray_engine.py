@@ -268,7 +268,8 @@ class _Merge:
     def _keep(self, job: Job, asked: Asked) -> None:
         self._counts.saw(asked)
         self._counts.calls += sum(one.tries for one in asked.readings if self._counts.asks_server)
-        if self._keeper.keep(job, asked):
+        self._keeper.keep(job, asked)
+        if self._keeper.due and self._keeper.flush():
             self._counts.tell(self._keeper)
         self._jobs.settle()
 

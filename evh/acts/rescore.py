@@ -86,8 +86,10 @@ def plan(
             why=["--labels and --reference were both given"],
         )
     problems: list[Refusal] = []
-    chosen = _chosen(project, run_ids, dataset_id, problems)
     reader = _Reader(project, labels_ref, f"{reference}" if reference else None)
+    if dataset_id:
+        reader.dataset(dataset_id)  # refused where it is not there
+    chosen = _chosen(project, run_ids, dataset_id, problems)
     jobs = [job for jobs in read_each(chosen, reader.jobs, problems) for job in jobs]
     if problems:
         raise _together(problems)
@@ -109,6 +111,7 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
     sources: dict[str, Mapping[str, bytes]] = {}
     for number, job in enumerate(plan.jobs, start=1):
         if job.run.key not in stored:
+            stored.clear()  # the jobs of a run come one after the other
             rows = runs.predictions(project, job.run)
             stored[job.run.key] = rows, runs.outputs(project, job.run, rows, verify=True)
         rows, outputs = stored[job.run.key]
@@ -122,10 +125,9 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None]
             job.target,
             place=name,
             sources=sources.get(name) if job.adapter.reads_source else None,
+            with_outputs=len(rows) > parquet.ROWS_AS_TEXT,
         )
         final = scored.rows
-        if len(final) > parquet.ROWS_AS_TEXT:
-            final = tuple(replace(row, output=outputs.get(row.item_id)) for row in final)
         run = runs.write_scored(project, _scored_run(project, job, scored), final)
         made.append(run)
         before = {row.item_id for row in rows if row.error is not None}
@@ -150,13 +152,17 @@ class _Reader:
         self._datasets: dict[str, Dataset] = {}
         self._targets: dict[tuple[str, str], Target] = {}
 
+    def dataset(self, dataset_id: str) -> Dataset:
+        """Return a dataset."""
+        if dataset_id not in self._datasets:
+            self._datasets[dataset_id] = datasets.read(self._project, dataset_id)
+        return self._datasets[dataset_id]
+
     def jobs(self, run: Run) -> list[Job]:
         """Return one job for each target of a run."""
         if run.judged:
             raise Refusal("judged-run", f"{run.key} holds judgements, not outputs", next="evh runs")
-        if run.dataset_id not in self._datasets:
-            self._datasets[run.dataset_id] = datasets.read(self._project, run.dataset_id)
-        dataset = self._datasets[run.dataset_id]
+        dataset = self.dataset(run.dataset_id)
         known = configs.exists(self._project, run.config_id)
         config = configs.read(self._project, run.config_id) if known else None
         beside = configs.path_of(self._project, run.config_id).parent
@@ -199,7 +205,6 @@ def _chosen(
     project: Project, run_ids: Sequence[str], dataset_id: str | None, problems: list[Refusal]
 ) -> list[Run]:
     if dataset_id:
-        datasets.read(project, dataset_id)
         everything = runs.read_all(project, [])
         latest = arms.of_dataset(project, dataset_id, all_runs=everything)
         found = [one.run for arm in latest for one in arms.repeats(arm, everything)]

@@ -6,12 +6,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import run_totals, scoring
+from evh.acts import run_retry, run_totals, scoring
 from evh.acts.run_asking import Asking
 from evh.acts.run_budget import Budget, Progress
 from evh.acts.run_keep import Keeper
 from evh.acts.run_plan import Plan, plan, settings_of
+from evh.acts.run_retry import TAKEN
 from evh.project import datasets, fingerprint, runs
+from evh.project.item_texts import ReadAhead
 from evh.records.run import Run
 from evh.store.locks import held
 from evh.store.names import item_stems
@@ -78,9 +80,10 @@ def commit(project: Project, plan: Plan, *, progress: Callable[[Progress], None]
         progress: told where a run stands, at most twenty times a second and at its end.
 
     Raises:
-        Refusal: the adapter's warm-up fails, the disk is full, another process holds the run. What was
-            answered until then is kept, and ``--resume`` goes on from there; so it is after a
-            KeyboardInterrupt.
+        Refusal: the adapter's warm-up fails, the disk is full, another process holds the run, the text of an
+            item is not the one recorded (a missing one is found before anything is asked, one that changed
+            then or shortly after). What was answered until then is kept, and ``--resume`` goes on from
+            there; so it is after a KeyboardInterrupt.
     """
     made: list[Run] = []
     failed: list[Failed] = []
@@ -132,6 +135,7 @@ def _begin(project: Project, plan: Plan, number: int, group: str | None) -> Run:
             **({"fitted_on": list(plan.config.fitted_on)} if plan.config.fitted_on else {}),
             **({"floor": True} if plan.config.floor else {}),
             **({"limit": plan.limit} if plan.limit is not None else {}),
+            **({TAKEN: {"from": plan.taken.run.key, "n": plan.taken.n}} if plan.taken else {}),
         },
     )
     runs.begin(project, run, {"repeat": {"number": number, "of": plan.of}})
@@ -149,26 +153,29 @@ def _run(
 ) -> _Ended | Unfinished:
     with held(project.locks, runs.rows_path(project, run), wait_s=0):
         warmup_ms = None if plan.finish else _warm_up(plan)
-        data = datasets.texts(project, plan.dataset, list(plan.items))
         reason = None
         with Keeper(project, plan, run) as keeper:
-            if plan.finish:
-                keeper.give_up(NOT_ASKED)
-            else:
-                meter = _Meter(plan, keeper, budget, progress)
-                asking = Asking(plan, data, budget, keeper.keep, number=number, idle=meter.idle)
-                for one in asking.answers(keeper.waiting):
-                    meter.saw(one.answer, told=keeper.settle(one.item, one.answer))
-                reason = asking.stopped
-                keeper.flush()
-                meter.tell()
+            keeper.take_over(run_retry.answers(project, run))
+            wanted = () if plan.finish else keeper.waiting
+            with ReadAhead(project, plan.dataset, plan.items, wanted) as texts:
+                if plan.finish:
+                    keeper.give_up(NOT_ASKED)
+                else:
+                    meter = _Meter(plan, keeper, budget, progress)
+                    asking = Asking(plan, texts, budget, keeper.keep, number=number, idle=meter.idle)
+                    for one in asking.answers(keeper.waiting):
+                        meter.saw(one.answer, told=keeper.settle(one.item, one.answer))
+                    reason = asking.stopped
+                    keeper.flush()
+                    meter.tell()
+                texts.check()
         if len(keeper.rows) < len(plan.items):
             failures = tuple(
                 Failed(run.run_id, row.item_id, row.error or "") for row in keeper.passing.values()
             )
             cost = run_totals.totals(tuple(keeper.rows.values())).cost_usd
             return Unfinished(run, len(keeper.rows), reason, failures, cost)
-        return _finish(project, plan, run, keeper, data, warmup_ms=warmup_ms)
+        return _finish(project, plan, run, keeper, warmup_ms=warmup_ms)
 
 
 def _finish(
@@ -176,20 +183,21 @@ def _finish(
     plan: Plan,
     run: Run,
     keeper: Keeper,
-    data: dict[str, bytes],
     *,
     warmup_ms: float | None,
 ) -> _Ended:
     rows = [keeper.rows[item.item_id] for item in plan.items]
+    reads = plan.adapter.reads_source
     scored = scoring.score(
         plan.adapter,
         rows,
         {row.item_id: row.output for row in rows if row.output is not None},
         plan.target,
         place=plan.dataset.dataset_id,
-        sources=data if plan.adapter.reads_source else None,
+        sources=datasets.texts(project, plan.dataset, list(plan.items)) if reads else None,
     )
     seen = run_totals.observed(scored.rows)
+    problems = (*scored.problems, *run_totals.reply_notes(scored.rows))
     finished = runs.finish(
         project,
         replace(
@@ -202,14 +210,14 @@ def _finish(
                 "n_scored": scored.n_scored,
                 **run_totals.totals(scored.rows).record(),
                 **({run_totals.OBSERVED: seen} if seen else {}),
-                **({"problems": list(scored.problems)} if scored.problems else {}),
+                **({"problems": list(problems)} if problems else {}),
             },
         ),
         scored.rows,
         item_stems([item.item_id for item in plan.dataset.items]),
         kept=keeper.written,
     )
-    return _Ended(finished, scored.rows, scored.problems)
+    return _Ended(finished, scored.rows, problems)
 
 
 class _Meter:

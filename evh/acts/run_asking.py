@@ -13,13 +13,14 @@ from evh.adapters.providers import priced, text_of
 from evh.records.run import Prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evh.acts.run_budget import Budget
     from evh.acts.run_plan import Plan
     from evh.llm.client import Client
     from evh.llm.crowd import Crowd
     from evh.llm.reply import Failure, Reply
+    from evh.project.item_texts import ReadAhead
     from evh.records.dataset import Item
 
 
@@ -36,7 +37,7 @@ class Asking:
 
     Args:
         plan: the arm.
-        data: item id → its bytes.
+        texts: gives the items' bytes; as soon as one of them is found to be another one, no more is asked.
         budget: says whether one more may be asked.
         keep: keeps an answer. It is called before whoever asked takes the next item, for a model server on
             the event loop: what a kill can cost is what is in flight, and nothing else.
@@ -50,14 +51,14 @@ class Asking:
     def __init__(
         self,
         plan: Plan,
-        data: Mapping[str, bytes],
+        texts: ReadAhead,
         budget: Budget,
         keep: Callable[[Item, Answer], None],
         *,
         number: int = 1,
         idle: Callable[[], None] = lambda: None,
     ) -> None:
-        self._plan, self._data, self._budget, self._keep = plan, data, budget, keep
+        self._plan, self._texts, self._budget, self._keep = plan, texts, budget, keep
         self._number, self._idle = number, idle
         self._stopped: str | None = None
 
@@ -80,7 +81,7 @@ class Asking:
                     self._stopped = (
                         f"the first call failed, and what one costs is not known: {one.answer.row.error}"
                     )
-            if self.stopped is not None:
+            if self.stopped is not None or not self._texts.sound:
                 return
             left = left[1:]
         if left:
@@ -95,44 +96,45 @@ class Asking:
         model = self._plan.provider
         if not isinstance(model, ModelCalls):  # pragma: no cover - it was asked above
             raise TypeError
-        texts: dict[str, str] = {}
-        for item in items:
-            place = f"{self._plan.dataset.dataset_id}/{item.item_id}"
-            text, error = scoring.attempt(lambda: text_of(self._data[item.item_id], place), place)  # noqa: B023
-            if text is None:
-                yield self._kept(Answered(item, Answer(Prediction(item.item_id, error=error))))
-            else:
-                texts[item.item_id] = text
 
-        async def ask(client: Client, item: Item) -> _Found:
-            body = model.body(texts[item.item_id], item.fields, self._number)
-            found = await client.ask(body)
-            answer = model.answer_of(item, found)
-            self._keep(item, answer)
+        async def ask(client: Client, job: _Job) -> _Found:
+            text, answer = self._text(job)
+            found = None
+            if answer is None:
+                found = await client.ask(model.body(text, job.item.fields, self._number))
+                answer = model.answer_of(job.item, found)
+            self._keep(job.item, answer)
             self._budget.ended(answer.row.cost_usd, answered=answer.output is not None)
             return _Found(found, answer)
 
-        crowd: Crowd[Item, _Found] = Crowd(
+        crowd: Crowd[_Job, _Found] = Crowd(
             model.server, ask, judge=lambda found: found.reply, pace=Pace(self._plan.concurrency)
         )
-        jobs = (item for item in items if item.item_id in texts)
-        for one in crowd.run(self._allowed(jobs), idle=self._idle):
-            yield Answered(one.job, one.found.answer)
+        for one in crowd.run(self._allowed(items), idle=self._idle):
+            yield Answered(one.job.item, one.found.answer)
         self._stopped = self._stopped or crowd.stopped
+
+    def _text(self, job: _Job) -> tuple[str, Answer | None]:
+        """Return an item's text; where its bytes are none that can be sent, the failure that it is."""
+        place = f"{self._plan.dataset.dataset_id}/{job.item.item_id}"
+        text, error = scoring.attempt(lambda: text_of(job.data, place), place)
+        if text is None:
+            return "", Answer(Prediction(job.item.item_id, error=error))
+        return text, None
 
     # --- everything else
 
     def _of_provider(self, items: Sequence[Item]) -> Iterator[Answered]:
         threads = self._plan.concurrency or self._plan.provider.threads
         if threads <= 1:
-            for item in self._allowed(iter(items)):
-                yield self._kept(self._ask(item))
+            for job in self._allowed(items):
+                yield self._kept(self._ask(job))
             return
         from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
         pool = ThreadPoolExecutor(threads)
-        going: dict[Future[Answered], Item] = {}
-        left = self._allowed(iter(items))
+        going: dict[Future[Answered], _Job] = {}
+        left = self._allowed(items)
         try:
             while True:
                 while len(going) < threads and (begun := next(left, None)) is not None:
@@ -150,26 +152,35 @@ class Asking:
                 self._plan.provider.stop()
             pool.shutdown(cancel_futures=True)
 
-    def _ask(self, item: Item) -> Answered:
-        made = _asked(self._plan, item, self._data[item.item_id])
+    def _ask(self, job: _Job) -> Answered:
+        made = _asked(self._plan, job.item, job.data)
         self._budget.ended(made.row.cost_usd, answered=made.output is not None)
-        return Answered(item, made)
+        return Answered(job.item, made)
 
     def _kept(self, one: Answered) -> Answered:
         self._keep(one.item, one.answer)
         return one
 
-    def _allowed(self, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield items for as long as the budget lets one more begin."""
+    def _allowed(self, items: Sequence[Item]) -> Iterator[_Job]:
+        """Yield items with their bytes for as long as these are sound and the budget lets one more begin."""
         for item in items:
-            if not self._budget.begin():
+            data = self._texts.text(item) if self._texts.sound else None
+            if data is None or not self._budget.begin():
                 return
-            yield item
+            yield _Job(item, data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    item: Item
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    reply: Reply | Failure
+    """The answer to an item, and what it says of the server; None where the server was not asked."""
+
+    reply: Reply | Failure | None
     answer: Answer
 
 

@@ -13,6 +13,7 @@ from evh.store import atomic, parquet
 from evh.store.names import item_stems
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from evh.acts.run_plan import Plan
@@ -126,6 +127,18 @@ class Keeper:
         else:
             self.passing.pop(item.item_id, None)
             self.rows[item.item_id] = row
+
+    def take_over(self, answers: Iterable[Prediction]) -> None:
+        """Keep answers of an earlier run for the items that wait, and flush them: none of those is asked."""
+        waiting = {item.item_id: item for item in self.waiting}
+        for row in answers:
+            item = waiting.get(row.item_id)
+            if item is not None:
+                found = Answer(replace(row, output=None), row.output)
+                self.keep(item, found)
+                self.settle(item, found)
+        self.flush()
+        self.waiting = tuple(item for item in self.waiting if item.item_id not in self.rows)
 
     def settle(self, item: Item, found: Answer) -> bool:
         """Write the file of an output that is kept; tell whether it, and all before it, is flushed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evh.acts import misspelt, model_calls, model_prompt, run_resume, scoring
+from evh.acts import misspelt, model_calls, model_prompt, run_resume, run_retry, scoring
 from evh.adapters import loader, providers
 from evh.errors import Refusal
 from evh.project import configs, datasets, fingerprint, labels, models, runs
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evh.acts.model_calls import ModelCalls
+    from evh.acts.run_retry import Taken
     from evh.acts.scoring import Target
     from evh.adapters.hooks import Adapter
     from evh.adapters.providers import Provider
@@ -39,7 +40,7 @@ class Plan:
     ``resumed`` is set, it is the first of them. ``concurrency`` is how many items are asked at once; None
     leaves it to the provider. ``prices`` are US dollars a million tokens, the config's before its model
     record's. ``max_cost`` caps what all its runs cost, in US dollars. ``finish`` asks nothing: what has no
-    answer becomes a failed item.
+    answer becomes a failed item. ``taken`` is the finished run whose answers are taken over.
     """
 
     config: Config
@@ -58,6 +59,7 @@ class Plan:
     prices: Mapping[str, Any] = field(default_factory=dict)
     max_cost: float | None = None
     finish: bool = False
+    taken: Taken | None = None
     notes: tuple[str, ...] = ()
 
     def says(self) -> list[str]:
@@ -74,6 +76,11 @@ class Plan:
             by = f"{self.provider.model} at {self.provider.server.base_url}"
         if self.finish:
             return [f"{first}, asking nothing: its items without an answer become failed ones, {against}"]
+        if self.taken:
+            asked = (
+                f"{plural(self.taken.n_failed, 'item')} of {self.dataset.dataset_id} that failed, beside "
+                f"{plural(self.taken.n, 'answer')} of {self.taken.run.key}"
+            )
         said = [f"{first}: {asked}, answered by {by}, {against}"]
         return [*said, f"do so {times} times"] if times > 1 else said
 
@@ -90,6 +97,7 @@ def plan(
     concurrency: int | None = None,
     max_cost: float | None = None,
     finish: bool = False,
+    retry_failed: bool = False,
 ) -> Plan:
     """Return what running an arm would do.
 
@@ -105,6 +113,7 @@ def plan(
             server as many as it takes well.
         max_cost: what the runs may cost together, in US dollars, an earlier attempt's cost included.
         finish: go on with the latest unfinished run, ask nothing more, and let what has no answer fail.
+        retry_failed: make a new run with the answers of the latest finished one, asking what failed in it.
 
     Raises:
         Refusal: with every reason why the arm cannot run.
@@ -122,17 +131,12 @@ def plan(
             next=f"evh run --config {config.config_id} --dataset-id DATASET",
         )
     unfinished = run_resume.unfinished(project, config, wanted)
+    taken = run_retry.latest(project, config, wanted) if retry_failed else None
+    if taken is not None:
+        limit, repeat = _limit_of(taken.run), 1
     if resume:
-        if unfinished is None:
-            raise Refusal(
-                "nothing-to-resume",
-                f"there is no unfinished run of {config.config_id} on {wanted}",
-                why=["every run of it that began has finished; a finished run is never added to"],
-                next=f"evh run --config {config.config_id} --dataset-id {wanted}",
-            )
-        number = unfinished.extra.get("limit")
-        limit = number if isinstance(number, int) else None
-        labels_ref = labels_ref or unfinished.labels
+        began = run_resume.to_go_on(unfinished, config, wanted)
+        limit, labels_ref = _limit_of(began), labels_ref or began.labels
     together = _Together()
     beside = configs.path_of(project, config.config_id).parent
     adapter = together.read(lambda: loader.load(project, config.adapter, beside=beside))
@@ -156,8 +160,7 @@ def plan(
     if adapter is None or dataset is None or provider is None or identity is None:  # pragma: no cover
         raise AssertionError  # each of them was refused above
     items = dataset.items if limit is None else dataset.items[:limit]
-    if isinstance(provider, providers.Recorded):
-        _refuse_unrecorded(config, dataset, items, provider)
+    _refuse_unrecorded(config, dataset, items, provider)
     made = fingerprint.make(
         arm={
             "config_id": config.config_id,
@@ -184,6 +187,8 @@ def plan(
         },
     )
     first, of = 1, config.repeats if repeat is None else repeat
+    if taken is not None:
+        run_retry.refuse_other(taken, made, asks_model=asks_model)
     if resume and unfinished:
         run_resume.refuse_other(unfinished, made)
         first, of = run_resume.begun_repeats(unfinished)
@@ -206,8 +211,14 @@ def plan(
         prices=model_calls.prices_of(config, record),
         max_cost=max_cost,
         finish=finish,
+        taken=taken,
         notes=tuple(notes),
     )
+
+
+def _limit_of(run: Run) -> int | None:
+    number = run.extra.get("limit")
+    return number if isinstance(number, int) else None
 
 
 def settings_of(plan: Plan, number: int = 1) -> dict[str, Any]:
@@ -298,8 +309,10 @@ def _target(
 
 
 def _refuse_unrecorded(
-    config: Config, dataset: Dataset, items: tuple[Item, ...], provider: providers.Recorded
+    config: Config, dataset: Dataset, items: tuple[Item, ...], provider: Provider | ModelCalls
 ) -> None:
+    if not isinstance(provider, providers.Recorded):
+        return
     reasons = provider.missing_outputs()
     if reasons:
         raise Refusal(

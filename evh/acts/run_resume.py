@@ -28,6 +28,19 @@ def unfinished(project: Project, config: Config, dataset_id: str) -> Run | None:
     return max(mine, key=lambda run: (run.created_at, run.run_id), default=None)
 
 
+def to_go_on(unfinished: Run | None, config: Config, dataset_id: str) -> Run:
+    """Return the run that is to go on, or refuse: there is none."""
+    if unfinished is not None:
+        return unfinished
+    again = f"evh run --config {config.config_id} --dataset-id {dataset_id}"
+    raise Refusal(
+        "nothing-to-resume",
+        f"there is no unfinished run of {config.config_id} on {dataset_id}",
+        why=["every run of it that began has finished; a finished run is never added to"],
+        next=f"{again}; only what failed in the last one: {again} --retry-failed",
+    )
+
+
 def refuse_other(unfinished: Run, made: Mapping[str, Any]) -> None:
     """Refuse to go on with a run that began as another arm: both fingerprints are named."""
     began, now = unfinished.fingerprint.get("hash"), made["hash"]

@@ -81,6 +81,12 @@ def observed(rows: Sequence[Prediction]) -> dict[str, dict[str, int]]:
     return found
 
 
+def reply_notes(rows: Sequence[Prediction]) -> tuple[str, ...]:
+    """Return what of the replies was not taken as it came, each with in how many of them."""
+    found = Counter(str(note) for row in rows for note in _notes(row))
+    return tuple(f"in {n:,} of {len(rows):,} replies: {note}" for note, n in sorted(found.items()))
+
+
 def of_run(run: Run) -> Totals:
     """Return the totals that a run's ``metrics.json`` holds; a run from elsewhere has none."""
     raw, times = run.extra.get(TOTALS), run.extra.get(LATENCY)
@@ -94,6 +100,11 @@ def of_run(run: Run) -> Totals:
 def _meta(row: Prediction) -> dict[str, Any]:
     found = row.hidden.get("_meta")
     return found if isinstance(found, dict) else {}
+
+
+def _notes(row: Prediction) -> list[Any]:
+    found = _meta(row).get("notes")
+    return found if isinstance(found, list) else []
 
 
 def _sum(values: Iterable[float | None]) -> int | None:

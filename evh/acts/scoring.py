@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evh.adapters.hooks import ScoredRow
@@ -18,7 +18,7 @@ from evh.store.names import possible_stems
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evh.adapters.hooks import Adapter
+    from evh.adapters.hooks import Adapter, Summary
     from evh.project.find import Project
     from evh.records.dataset import Dataset, Item
 
@@ -29,6 +29,8 @@ OUTPUT_SHA = runs.OUTPUT_SHA
 EXTRA = "_extra"
 """The hidden key of a row that keeps the metrics a system gave itself, for when it is scored again."""
 _ERROR_LENGTH = 2_000
+_SHORT = 200
+"""An output of so many characters, and a label with it, is scored once by an adapter of evh's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ def score(
     *,
     place: str,
     sources: Mapping[str, bytes] | None = None,
+    with_outputs: bool = False,
 ) -> Scored:
     """Return the rows decided and scored, with the mean of each metric and the adapter's run-level figures.
 
@@ -169,43 +172,57 @@ def score(
         target: what to score against; None scores without a label.
         place: the dataset, which names a row in an error.
         sources: item id → the item's bytes, where the adapter's ``score`` reads them.
+        with_outputs: the rows hold their outputs, as those of a Parquet file do.
     """
+    known: dict[tuple[str, str | None], tuple[str | None, Mapping[str, float]]] = {}
+    # A project's own code may answer the same question otherwise, and may read the item's text.
+    alike = adapter.path is None and not adapter.reads_source
     made: list[Prediction] = []
     scored: list[ScoredRow] = []
     for row in rows:
         output = outputs.get(row.item_id)
+        kept = output if with_outputs else row.output
         if output is None:
-            made.append(replace(row, scores={}, decision=None, error=row.error or "no stored output"))
+            made.append(_scored_row(row, kept, {}, None, row.error or "no stored output"))
             continue
         text = target.texts.get(row.item_id) if target else None
-        found, error = attempt(
-            lambda row=row, output=output, text=text: _score_one(  # type: ignore[misc]
-                adapter,
-                row,
-                output,
-                text,
-                labelled=target is None or text is not None,
-                place=place,
-                sources=sources,
-            ),
-            f"{place}/{row.item_id}",
-        )
+        found, error = known.get((output, text)), None
         if found is None:
-            made.append(replace(row, scores={}, decision=None, error=error))
+            found, error = attempt(
+                lambda row=row, output=output, text=text: _score_one(  # type: ignore[misc]
+                    adapter,
+                    row.item_id,
+                    output,
+                    text,
+                    labelled=target is None or text is not None,
+                    place=place,
+                    sources=sources,
+                ),
+                f"{place}/{row.item_id}",
+            )
+            if found is not None and alike and len(output) <= _SHORT:
+                known[output, text] = found
+        if found is None:
+            made.append(_scored_row(row, kept, {}, None, error))
             continue
-        made.append(found)
+        decision, metrics = found
+        extra = row.hidden.get(EXTRA)
+        scores_here = {**extra, **metrics} if isinstance(extra, Mapping) else dict(metrics)
+        made.append(_scored_row(row, kept, scores_here, decision, None))
         if text is not None:
-            scored.append(ScoredRow(row.item_id, output, found.decision or "", text, found.scores))
+            scored.append(ScoredRow(row.item_id, output, decision or "", text, scores_here))
     scores = _means(made)
     problems: list[str] = []
     if scored:
-        figures, error = attempt(lambda: adapter.summarise(scored, place), place)
+        summary, error = attempt(lambda: adapter.summary(scored, place), place)
         problems += [f"the run-level figures are missing: {error}"] if error else []
+        figures = summary.figures if summary else {}
         problems += [
             f"summarise returned {name!r}, which the items have: their mean stands"
-            for name in sorted((figures or {}).keys() & scores.keys())
+            for name in sorted(figures.keys() & scores.keys())
         ]
-        scores = {**(figures or {}), **scores}
+        scores = {**figures, **scores}
+        problems += _left_out(summary, adapter.primary_metric, scores) if summary else []
     n_scored = len(scored) if target else sum(bool(row.scores) for row in made)
     return Scored(tuple(made), scores, n_scored, tuple(problems))
 
@@ -234,22 +251,45 @@ def output_sha(text: str) -> str:
 
 def _score_one(
     adapter: Adapter,
-    row: Prediction,
+    item_id: str,
     output: str,
     text: str | None,
     *,
     labelled: bool,
     place: str,
     sources: Mapping[str, bytes] | None,
-) -> Prediction:
-    where = f"{place}/{row.item_id}"
+) -> tuple[str | None, Mapping[str, float]]:
+    """Return the decision and the metrics of one output."""
+    where = f"{place}/{item_id}"
     decision = adapter.decide(output, where)
-    extra = row.hidden.get(EXTRA)
-    metrics = dict(extra) if isinstance(extra, Mapping) else {}
-    if labelled:
-        source = (sources or {}).get(row.item_id)
-        metrics |= adapter.score(output, text, source.decode("utf-8", "replace") if source else None, where)
-    return replace(row, scores=metrics, decision=decision, error=None)
+    if not labelled:
+        return decision, {}
+    source = (sources or {}).get(item_id)
+    told = source.decode("utf-8", "replace") if source else None
+    return decision, adapter.score(output, text, told, where)
+
+
+def _scored_row(
+    row: Prediction,
+    output: str | None,
+    scores: Mapping[str, float],
+    decision: str | None,
+    error: str | None,
+) -> Prediction:
+    """Return a row with what was scored now and what was measured then."""
+    return Prediction(
+        item_id=row.item_id,
+        scores=scores,
+        latency_ms=row.latency_ms,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+        cost_usd=row.cost_usd,
+        output=output,
+        decision=decision,
+        error=error,
+        hidden=row.hidden,
+        extra=row.extra,
+    )
 
 
 def _means(rows: Sequence[Prediction]) -> dict[str, float]:
@@ -259,6 +299,14 @@ def _means(rows: Sequence[Prediction]) -> dict[str, float]:
             columns.setdefault(metric, []).append(value)
     means = {metric: mean(values) for metric, values in sorted(columns.items())}
     return {metric: value for metric, value in means.items() if value is not None}
+
+
+def _left_out(summary: Summary, primary: str, scores: Mapping[str, float]) -> list[str]:
+    """Return a sentence for each figure that is none, and for the primary one where it is undefined."""
+    told = [f"a figure of summarise is left out: {why}" for why in summary.wrong.values()]
+    if primary in summary.undefined and primary not in scores:
+        told.append(f"the primary metric {primary} is undefined on these items: summarise gave None or NaN")
+    return told
 
 
 def _joined(dataset: Dataset, by_sha: Mapping[str, str]) -> dict[str, str]:

@@ -114,12 +114,12 @@ def choose(
         )
         for column, held in zip(labels, texts, strict=True)
     }  # fmt: skip
+    wrong_ref = _wrong_ref(dataset, labels, wrong_against, asked)
     chosen = _against(
         dataset, arms, labels,
         distinct=distinct, named=against, metric=metric if metric in known else None,
-        asked=asked,
+        looked_at=wrong_ref, asked=asked,
     )  # fmt: skip
-    wrong_ref = _wrong_ref(dataset, labels, wrong_against, asked)
     compared = _new_vs(dataset, sources, new_vs, asked)
     kept = tuple(one for text in where if (one := _where(dataset, text, asked)) is not None)
     asked.finish()
@@ -189,11 +189,12 @@ def by_goal(
         elif figures:
             notes.append(f"the goal {goal.goal_id} goes by {goal.metric}, which no arm here has")
     if against is None and goal.against is not None:
-        if goal.against in {
-            column.against.ref for one in data for column in one.column.scores if column.against
-        }:
+        columns = [column for one in data for column in one.column.scores]
+        mine = [column for column in columns if column.metric == metric] or columns
+        refs = {column.against.ref for column in mine if column.against}
+        if goal.against in refs:
             against = goal.against
-        elif figures:
+        elif refs:  # a judge's metric goes by no set
             notes.append(
                 f"the goal {goal.goal_id} goes by {goal.against}, which no arm here was scored against"
             )
@@ -221,8 +222,15 @@ def _against(
     distinct: Mapping[str, int],
     named: str | None,
     metric: str | None,
+    looked_at: str | None,
     asked: _Asked,
 ) -> Against | None:
+    """Return the set that draws the winner: the named one, else the one that errors are looked for by.
+
+    Else that which tells answers apart, of the dataset's task, a reference before a label set, that most arms
+    were scored against, of no arm's own outputs, of the best tier, that labels most of the items; by name
+    last.
+    """
     counts: Counter[Against] = Counter()
     owned = set()
     for arm in arms:
@@ -245,7 +253,11 @@ def _against(
             )
         )
         return None
+    at_hand = next((one for one in counts if one.ref == looked_at), None)
+    if at_hand is not None and distinct.get(at_hand.ref, 2) > 1:
+        return at_hand
     other_task = {column.ref for column in labels if not column.same_task}
+    covered = {column.ref: column.n for column in labels}
 
     def rank(one: Against) -> tuple[object, ...]:
         return (
@@ -255,6 +267,7 @@ def _against(
             -counts[one],
             one in owned,
             TIERS.get(one.tier or "", len(TIERS)),
+            -covered.get(one.ref, 0),
             one.ref,
         )
 

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts.sheet_model import Against, ArmColumn, Cell, LabelColumn, ScoreColumn
 from evh.acts.sources import Covering, Sources
 from evh.measure.numbers import mean
 from evh.project.arms import Arm, scored_against
+from evh.project.memory import Same
 from evh.records.answers import comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evh.acts.judged_columns import JudgedScores
-    from evh.records.dataset import Dataset
+    from evh.records.dataset import Dataset, Item
     from evh.records.run import Prediction, Run
 
 BUNDLED_ADAPTERS = ("default", "classification")
 STAND_IN = "correct"
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """An arm over the items of a dataset.
+
+    ``means`` and ``counts`` are aligned with its score columns: over the items that have that score.
+    ``decides`` tells whether it decided anything at all, ``errors`` on how many items it failed.
+    """
+
+    means: tuple[float | None, ...]
+    counts: tuple[int, ...]
+    errors: int
+    decides: bool
+
+
 class ArmData:
     """One arm's column with its predictions by item.
 
     ``rows`` are the predictions of its own run, ``figures`` the run-level scores for each set it was scored
-    against, ``primaries`` the primary metric there.
+    against, ``primaries`` the primary metric there. ``key`` names it among what is kept.
     """
 
     def __init__(
@@ -39,10 +55,7 @@ class ArmData:
     ) -> None:
         self.rows: dict[str, Prediction] = {one.item_id: one for one in sources.predictions(arm.run)}
         self._bundled = arm.run.adapter in BUNDLED_ADAPTERS
-        undecided = any(row.decision is None and row.error is None for row in self.rows.values())
-        needed = with_outputs or (
-            self._bundled and undecided
-        )  # a decision may have to be read from an output
+        needed = _needs_outputs(arm, self.rows.values(), with_outputs=with_outputs)
         self._outputs = sources.outputs(arm.run) if needed else {}
         self._with_outputs = with_outputs
         self._scored = [(run, {one.item_id: one for one in sources.predictions(run)}) for run in arm.scored]
@@ -65,6 +78,33 @@ class ArmData:
         )
         self.figures = tuple((against_of(run, labels), run.scores) for run, _ in self._scored)
         self.primaries = tuple((against_of(run, labels), run.primary_metric) for run, _ in self._scored)
+        self.key = (arm.name, with_outputs, arm.run.key, *(run.key for run in arm.scored))
+        self._items: tuple[Item, ...] | None = None
+        self._cells: list[Cell] = []
+        self._tally: Tally | None = None
+
+    def cells(self, items: tuple[Item, ...]) -> list[Cell]:
+        """Return what the arm did on each item, made once for a dataset's items; nobody changes the list."""
+        if self._items is not items:
+            self._items, self._tally = items, None
+            self._cells = [self.cell(one.item_id) for one in items]
+        return self._cells
+
+    def tally(self, items: tuple[Item, ...]) -> Tally:
+        """Return the arm over a dataset's items, made once."""
+        cells = self.cells(items)
+        if self._tally is None:
+            columns = [
+                [score for cell in cells if (score := cell.scores[position]) is not None]
+                for position in range(len(self.column.scores))
+            ]
+            self._tally = Tally(
+                means=tuple(map(mean, columns)),
+                counts=tuple(map(len, columns)),
+                errors=sum(cell.error is not None for cell in cells),
+                decides=any(cell.decision is not None for cell in cells),
+            )
+        return self._tally
 
     def figure(self, metric: str, row_metric: str, against: Against | None) -> float | None:
         """Return the run's figure of a metric against a set, else the mean of ``row_metric``, or None."""
@@ -101,6 +141,50 @@ class ArmData:
         return comparable(output) if self._bundled and output is not None else None
 
 
+def arm_data(
+    arm: Arm,
+    sources: Sources,
+    labels: tuple[LabelColumn, ...],
+    *,
+    with_outputs: bool,
+    judged: Sequence[JudgedScores] = (),
+) -> ArmData:
+    """Return an arm's data: the same object for every sheet, while all that it is made of stays.
+
+    Args:
+        arm: the arm.
+        sources: the project's records.
+        labels: the label columns, which say what a run was scored against.
+        with_outputs: whether its cells have outputs.
+        judged: what judges say of it.
+    """
+    provenance = sources.provenance
+    needed = _needs_outputs(arm, sources.predictions(arm.run), with_outputs=with_outputs)
+    held = (arm.run, *arm.scored, *(one.run for one in judged))
+    key = (
+        "arm", arm.name, with_outputs, tuple(run.key for run in held), tuple(one.title for one in judged),
+    )  # fmt: skip
+    return sources.memory.kept(
+        key,
+        (),
+        lambda: ArmData(arm, sources, labels, with_outputs=with_outputs, judged=judged),
+        [(Same(run), Same(sources.predictions(run))) for run in held],
+        Same(sources.outputs(arm.run)) if needed else None,
+        [(provenance.own_labels(run), provenance.fitted_here(run)) for run in arm.scored],
+        [(one.ref, one.kind, one.name, one.tier, one.source_kind, one.by) for one in labels],
+        sources.is_floor(arm.run),
+        [one.metric for one in judged],
+    )
+
+
+def _needs_outputs(arm: Arm, rows: Iterable[Prediction], *, with_outputs: bool) -> bool:
+    """Tell whether an arm's outputs are read: they are shown, or a decision has to be read from one."""
+    return with_outputs or (
+        arm.run.adapter in BUNDLED_ADAPTERS
+        and any(row.decision is None and row.error is None for row in rows)
+    )
+
+
 def _primary(run: Run, names: Sequence[str]) -> str | None:
     if run.primary_metric in names:
         return run.primary_metric
@@ -121,7 +205,10 @@ def against_of(run: Run, labels: tuple[LabelColumn, ...]) -> Against | None:
 
 def label_column(one: Covering, dataset: Dataset, sources: Sources) -> LabelColumn:
     """Return the column of one covering set."""
-    n = sum(item.sha256 in one.texts for item in dataset.items)
+    n = sources.memory.kept(
+        ("labelled", dataset.dataset_id, one.ref), (),
+        lambda: sum(item.sha256 in one.texts for item in dataset.items), Same(dataset), Same(one.texts),
+    )  # fmt: skip
     same_task = one.task == dataset.task
     if one.label_set is not None:
         held = one.label_set

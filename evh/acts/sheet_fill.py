@@ -5,19 +5,20 @@ With picks or scores the arms are blind: letters, shuffled row by row, and nothi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import label_sheet, sheet_blind, sheet_csv, sheet_xlsx
 from evh.acts.label_table import free_head, label_head
+from evh.acts.sheet_blind import Shown, digest_of
 from evh.acts.sheet_table import output_head, table
 from evh.errors import Refusal
 from evh.project import datasets
 from evh.records import sheet_key
 from evh.records.judge import Scale
 from evh.records.sheet_key import LABEL, PICK, SCORES, KeyRow, SheetKey
-from evh.store import atomic, spreadsheet, strict
+from evh.store import atomic, spreadsheet
 from evh.store.hashing import sha256_text
 from evh.store.text import plural
 
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from evh.acts.sheet_blind import Shown
     from evh.acts.sheet_model import Row, Sheet
     from evh.project.find import Project
+    from evh.records.dataset import Dataset
 
 RUBRIC_ROW, HOW_ROW = "#rubric", "#how"
 """What stands in ``item_id`` of the rows that say what to judge by, and how to fill in."""
@@ -89,7 +90,9 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def plan(project: Project, sheet: Sheet, out: Path, options: Options) -> Plan:
+def plan(
+    project: Project, sheet: Sheet, out: Path, options: Options, *, dataset: Dataset | None = None
+) -> Plan:
     """Return a sheet to fill in and its key. The same key file makes the same sheet.
 
     A sheet to label alone is the whole sheet with the items' texts in full and three columns more. One to
@@ -100,31 +103,37 @@ def plan(project: Project, sheet: Sheet, out: Path, options: Options) -> Plan:
         sheet: the sheet, with its outputs.
         out: where it goes; a workbook where the name ends in ``.xlsx``, else CSV.
         options: what can be filled in.
+        dataset: the sheet's dataset, where the caller has read it already.
 
     Raises:
         Refusal: options that do not go together; no row; arms that cannot be told apart by letters; a file
             that is there already, or the key of another sheet.
     """
     sheet_csv.plan_write(project, out)
-    rows = _rows(project, sheet, options) if options.judging else list(sheet.rows)
+    dataset = datasets.read(project, sheet.dataset_id) if dataset is None else dataset
+    rows = _rows(dataset, sheet, options) if options.judging else list(sheet.rows)
     _refuse(sheet, rows, out, options)
     key_path = out.with_suffix(".key.json")
     secret = label_sheet.secret_of(key_path)
-    dataset = datasets.read(project, sheet.dataset_id)
-    found = datasets.texts(project, dataset, [dataset.by_id[row.item_id] for row in rows])
-    items = {item_id: label_sheet.item_cell(data) for item_id, data in found.items()}
-    letters = {row.item_id: sheet_blind.letters_of(row, secret, options.seed) for row in rows}
+    known = dataset.by_id
+    items = {
+        item_id: label_sheet.item_cell(data)
+        for item_id, data in datasets.texts(project, dataset, [known[row.item_id] for row in rows]).items()
+    }
+    blind = rows if options.judging else []
+    letters = {row.item_id: sheet_blind.letters_of(row, secret, options.seed) for row in blind}
     given = label_sheet.guideline_of(options.rubric_path)
     how = how_to(options)
     rubric = given or {"text": how, "sha256": sha256_text(how)}
-    made = _Cells(sheet, rows, items, letters, options)
+    left_out = sheet_blind.telling_fields(sheet) if options.judging else []
+    made = _Cells(sheet, rows, items, letters, options, left_out=left_out)
     heads, lines = made.blind() if options.judging else made.whole()
     first = [[RUBRIC_ROW, rubric["text"]], *([[HOW_ROW, how]] if given else [])]
     told = [_comment(heads, name, label_sheet.text_cell(text)) for name, text in first]
     key = SheetKey(
         dataset_id=sheet.dataset_id,
         secret=secret,
-        rows={row.item_id: made.key_row(row) for row in rows},
+        rows={},
         task=dataset.task,
         seed=options.seed,
         choices=options.choices,
@@ -135,16 +144,21 @@ def plan(project: Project, sheet: Sheet, out: Path, options: Options) -> Plan:
         rubric={"text": rubric["text"], "sha256": rubric["sha256"]},
         scale=options.scale,
     )
-    shown = [cell for line in lines for cell in line if isinstance(cell, str)]
+    key_rows = ((row.item_id, made.key_row(row)) for row in sorted(rows, key=lambda row: row.item_id))
+    cells = (cell for line in lines for cell in line if isinstance(cell, str))
     return Plan(
         sheet_path=out,
         key_path=key_path,
         sheet=_dump(out, heads, [*told, *lines], options),
-        key=label_sheet.new_key(key_path, strict.dump_manifest(sheet_key.dump(key))),
+        key=label_sheet.new_key(
+            key_path,
+            sheet_key.encode(key, key_rows),
+            option="--xlsx" if out.suffix.lower() == sheet_xlsx.SUFFIX else "--csv",
+        ),
         fills=options.fills,
         n_rows=len(rows),
-        n_shortened=sum(cell.endswith(spreadsheet.SHORTENED) for cell in shown),
-        notes=tuple(_notes(sheet, rows, letters, options)),
+        n_shortened=sum(cell.endswith(spreadsheet.SHORTENED) for cell in cells),
+        notes=tuple(_notes(sheet, rows, letters, options, left_out=left_out)),
     )
 
 
@@ -178,7 +192,10 @@ class _Cells:
         items: Mapping[str, str],
         letters: Mapping[str, Mapping[str, Shown]],
         options: Options,
+        *,
+        left_out: Sequence[str],
     ) -> None:
+        self._left_out = left_out
         self._sheet, self._rows, self._items = sheet, rows, items
         self._letters, self._options = letters, options
         most = max((len(one) for one in letters.values()), default=0)
@@ -189,8 +206,7 @@ class _Cells:
         scores = [f"score: {letter}" for letter in self._alphabet] if SCORES in self._options.fills else []
         empty = [*(["pick"] if PICK in self._options.fills else []), *scores]
         empty += LABEL_HEADS if LABEL in self._options.fills else ()
-        left_out = sheet_blind.telling_fields(self._sheet)
-        fields = [name for name in self._sheet.fields if name not in left_out]
+        fields = [name for name in self._sheet.fields if name not in self._left_out]
         reserved = [*self._alphabet, *empty]
         heads = ["item_id", "item", *(free_head(name, reserved) for name in fields), *self._alphabet, *empty]
         lines: list[list[object]] = []
@@ -221,26 +237,24 @@ class _Cells:
             shown = dict(self._letters[row.item_id])
         else:
             shown = {
-                output_head(arms[one.at].name): replace(
-                    one, cell=label_sheet.text_cell(row.cells[one.at].output or "")
-                )
-                for one in self._letters[row.item_id].values()
+                output_head(arms[at].name): Shown(at, label_sheet.text_cell(text), digest_of(text))
+                for at, text in sheet_blind.answered(row).items()
             }
         cells = {"item": self._items[row.item_id]} | {head: one.cell for head, one in shown.items()}
         return KeyRow(
             row.sha256,
-            {head: sha256_text(spreadsheet.level(text)) for head, text in cells.items()},
+            {head: spreadsheet.cell_digest(text) for head, text in cells.items()},
             outputs={
                 head: {"run": arms[one.at].run.key, "sha256": one.sha256} for head, one in shown.items()
             },
         )
 
 
-def _rows(project: Project, sheet: Sheet, options: Options) -> list[Row]:
+def _rows(dataset: Dataset, sheet: Sheet, options: Options) -> list[Row]:
     """Return the rows to judge in the dataset's order: the sheet's own tells where production was wrong."""
-    order = {item.item_id: at for at, item in enumerate(datasets.read(project, sheet.dataset_id).items)}
+    order = {item.item_id: at for at, item in enumerate(dataset.items)}
     least = 0 if LABEL in options.fills else 1 if SCORES in options.fills else 2
-    kept = [row for row in sheet.rows if len(sheet_blind.letters_of(row, "", 0)) >= least]
+    kept = [row for row in sheet.rows if len(sheet_blind.answered(row)) >= least]
     return sorted(kept, key=lambda row: order[row.item_id])
 
 
@@ -292,7 +306,12 @@ def _selection(sheet: Sheet, options: Options) -> dict[str, Any]:
 
 
 def _notes(
-    sheet: Sheet, rows: Sequence[Row], letters: Mapping[str, Mapping[str, Shown]], options: Options
+    sheet: Sheet,
+    rows: Sequence[Row],
+    letters: Mapping[str, Mapping[str, Shown]],
+    options: Options,
+    *,
+    left_out: Sequence[str],
 ) -> list[str]:
     if not options.judging:
         return ["the sheet shows the arms, their scores and the labels: it is not blind"]
@@ -300,7 +319,6 @@ def _notes(
     if len(rows) < len(sheet.rows):
         n = plural(len(sheet.rows) - len(rows), "row")
         made.append(f"{n} left out: too few arms answered there to judge between them")
-    left_out = sheet_blind.telling_fields(sheet)
     if left_out:
         made.append(f"left out, because they say what one arm answered: {', '.join(left_out)}")
     return [*made, *sheet_blind.notes(sheet, rows, letters)]

@@ -11,7 +11,7 @@ from evh.errors import Refusal
 from evh.measure.numbers import mean
 from evh.measure.scores import floor_rate
 from evh.project import goals
-from evh.project.arms import Arm
+from evh.project.memory import Same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from evh.acts.judged_columns import Judgements
     from evh.acts.sheet_choices import Choices
     from evh.acts.sheet_columns import ArmData
-    from evh.acts.sheet_model import ArmColumn, LabelColumn, Row
+    from evh.acts.sheet_layout import Layout
+    from evh.acts.sheet_model import Against, ArmColumn
     from evh.acts.sources import Sources
+    from evh.project.arms import Arm
     from evh.records.dataset import Dataset
     from evh.records.goal import Goal
 
@@ -77,29 +79,22 @@ def verdicts(
         goal: the goal that was named, or None: then `field.rules_for` looks for one.
     """
     metric, against = choices.metric, choices.against
-    judged = [next((one for one in held if one.title == metric), None) for held in judgements.columns]
-    if any(judged):
-        # A judged run holds the scores itself: it is the arm that is compared.
-        arms = [
-            Arm(arm.name, one.run, (one.run,))
-            for arm, one in zip(arms, judged, strict=True)
-            if one is not None
-        ]
-        metric, against = next(one.metric for one in judged if one is not None), None
+    judged = judgements.compared(metric, arms)
+    if judged:
+        arms, against = judged, None
     rules, said = field.rules_for(sources, dataset.dataset_id, choices.metric, goal)
     ranked = field.verdicts(sources, dataset, arms, metric=metric, against=against, rules=rules)
     return Verdicts(tuple(_told(one, ranked) for one in footer), field.told(ranked), (*ranked.notes, *said))
 
 
-def turned(
-    arms: Sequence[ArmColumn], rows: Sequence[Row], footer: Sequence[Footer], choices: Choices
-) -> list[str]:
+def turned(layout: Layout, footer: Sequence[Footer]) -> list[str]:
     """Return the sentence that the stand-in puts another arm first than the metric; none where it agrees.
 
     A metric without a value per item is stood in for by another one, row by row: winners, and what
     `label_plan` counts, then speak for the arm that is first by that one. The two are compared on the rows
     that both arms have. An arm measured on its own labels, or fitted on items here, leads nothing.
     """
+    arms, choices = layout.arms, layout.choices
     if choices.row_metric == choices.metric or not choices.row_metric:
         return []
     places = [arm.position(choices.row_metric, choices.against) for arm in arms]
@@ -119,7 +114,7 @@ def turned(
     row_sign = 1 if choices.higher else -1
     first = max(held, key=lambda at: sign * (figures[at] or 0.0))  # the first of those that tie
     instead = max(held, key=lambda at: row_sign * (means[at] or 0.0))
-    one, two = (_common(rows, at, other, places) for at, other in ((first, instead), (instead, first)))
+    one, two = (_common(layout, at, other, places) for at, other in ((first, instead), (instead, first)))
     if one is None or two is None or row_sign * one >= row_sign * two or figures[first] == figures[instead]:
         return []
     ahead, behind = arms[first].name, arms[instead].name
@@ -129,68 +124,94 @@ def turned(
     return [f"{told}rows and winners speak for the other arm"]
 
 
-def _common(rows: Sequence[Row], at: int, other: int, places: Sequence[int | None]) -> float | None:
+def _common(layout: Layout, at: int, other: int, places: Sequence[int | None]) -> float | None:
     """Return the mean of one arm over the rows on which another one is scored too."""
     mine, theirs = places[at], places[other]
     if mine is None or theirs is None:
         return None
+    cells, others = (layout.columns[one].cells(layout.dataset.items) for one in (at, other))
     return mean(
         value
-        for row in rows
-        if (value := row.cells[at].scores[mine]) is not None and row.cells[other].scores[theirs] is not None
+        for one, two in zip(cells, others, strict=True)
+        if (value := one.scores[mine]) is not None and two.scores[theirs] is not None
     )
 
 
-def line(
-    data: ArmData,
-    rows: Sequence[Row],
-    at: int,
-    *,
-    labels: tuple[LabelColumn, ...],
-    choices: Choices,
-    rates: Mapping[str, float | None],
-) -> Footer:
-    """Return one arm's line.
+def lines(sources: Sources, layout: Layout, rates: Mapping[str, float | None]) -> tuple[Footer, ...]:
+    """Return a line for each arm.
 
     Args:
-        data: the arm.
-        rows: every row of the dataset.
-        at: the arm's place.
-        labels: the label columns.
-        choices: the sheet's options.
-        rates: the win rates by arm.
+        sources: the project's records.
+        layout: the sheet.
+        rates: each arm's share of the wins, by its name.
     """
-    arm = data.column
-    values = [
-        [score for row in rows if (score := row.cells[at].scores[position]) is not None]
-        for position in range(len(arm.scores))
-    ]
+    judge = layout.judge
+    return tuple(
+        replace(
+            _line(sources, layout, one, rates.get(one.column.name)),
+            judge_win_rate=judge.rate(one.column.name) if judge else None,
+        )
+        for one in layout.columns
+    )
+
+
+def notes(sources: Sources, layout: Layout, said: Verdicts) -> tuple[str, ...]:
+    """Return what a reader of the sheet must be told, a sentence each."""
+    arms, choices = layout.arms, layout.choices
+    return (
+        *layout.notes,
+        *choices.notes,
+        *layout.judgements.notes,
+        *unscored(arms, choices, layout.dataset.dataset_id),
+        *undecided(layout),
+        *turned(layout, said.footer),
+        *said.notes,
+        *sources.notes(),
+    )
+
+
+def _line(sources: Sources, layout: Layout, data: ArmData, rate: float | None) -> Footer:
+    choices, items = layout.choices, layout.dataset.items
+    arm, tally = data.column, data.tally(items)
     position = arm.position(choices.row_metric, choices.against)
     majorities = []
     for against in dict.fromkeys(column.against for column in arm.scores if column.against is not None):
-        where = next((place for place, one in enumerate(labels) if one.ref == against.ref), None)
-        mine = [place for place, column in enumerate(arm.scores) if column.against == against]
-        if where is None:
-            continue
-        best = floor_rate(
-            label
-            for row in rows
-            if (label := row.labels[where]) is not None
-            and any(row.cells[at].scores[place] is not None for place in mine)
-        )
-        if best is not None:
-            majorities.append((against, best.share))
+        where = next((place for place, one in enumerate(layout.labels) if one.ref == against.ref), None)
+        if where is not None:
+            share = _majority(sources, layout, data, layout.texts[where], against)
+            if share is not None:
+                majorities.append((against, share))
     return Footer(
         arm=arm.name,
-        n=0 if position is None else len(values[position]),
-        of=len(rows),
-        errors=sum(row.cells[at].error is not None for row in rows),
-        means=tuple(mean(column) for column in values),
-        counts=tuple(len(column) for column in values),
+        n=0 if position is None else tally.counts[position],
+        of=len(items),
+        errors=tally.errors,
+        means=tally.means,
+        counts=tally.counts,
         figures=data.figures,
-        win_rate=rates.get(arm.name),
+        win_rate=rate,
         majority_rates=tuple(majorities),
     )
+
+
+def _majority(
+    sources: Sources, layout: Layout, data: ArmData, texts: Mapping[str, str], against: Against
+) -> float | None:
+    """Return what an arm that always says the same could reach where this one is scored; see `Footer`."""
+    items = layout.dataset.items
+
+    def make() -> float | None:
+        mine = [place for place, column in enumerate(data.column.scores) if column.against == against]
+        best = floor_rate(
+            label
+            for item, cell in zip(items, data.cells(items), strict=True)
+            if (label := texts.get(item.sha256)) is not None
+            and any(cell.scores[place] is not None for place in mine)
+        )
+        return best.share if best is not None else None
+
+    key = ("majority", layout.dataset.dataset_id, data.key, against.ref)
+    return sources.memory.kept(key, (), make, Same(layout.dataset), Same(data), Same(texts))
 
 
 def _told(footer: Footer, ranked: Field) -> Footer:
@@ -217,12 +238,10 @@ def unscored(arms: Sequence[ArmColumn], choices: Choices, dataset_id: str) -> li
     return notes
 
 
-def undecided(columns: Sequence[ArmData], rows: Sequence[Row]) -> list[str]:
+def undecided(layout: Layout) -> list[str]:
     """Return which arms stored no decision, so that none of theirs are compared."""
     silent = [
-        one.column.name
-        for at, one in enumerate(columns)
-        if one.rows and all(row.cells[at].decision is None for row in rows)
+        one.column.name for one in layout.columns if one.rows and not one.tally(layout.dataset.items).decides
     ]
     if not silent:
         return []

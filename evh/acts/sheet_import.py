@@ -7,23 +7,23 @@ two the same command finds the set as its own and goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evh.acts import label_import, sheet_judged, sheet_judgements
-from evh.acts.sheet_judgements import Behind
+from evh.acts import label_import, lost_key, sheet_behind, sheet_judged, sheet_judgements
+from evh.acts.sheet_behind import Behind
 from evh.errors import Refusal
 from evh.project import datasets, judged, judges, labels
 from evh.project.shelf import read_each
 from evh.records import sheet_key
 from evh.records.labelset import labels_digest
-from evh.store import spreadsheet, strict, workbook
-from evh.store.hashing import sha256, sha256_text
+from evh.store import strict
+from evh.store.hashing import sha256
 from evh.store.names import bad_new_id
 from evh.store.text import clean, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from evh.acts.sheet_judged import JudgedRun
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from evh.records.labelset import LabelSet
     from evh.records.run import Run
     from evh.records.sheet_key import SheetKey
+    from evh.store.spreadsheet import Sheet
 
 KINDS = ("person", "model")
 NEEDS = ("item_id", "item", "label", "also right", "note", "pick", "score:")
 _NAMED = 5
+_KEYS = ("no-key", "edited-key")
+_PUT_BACK = "put the key back as it was written with the sheet, or name a copy of it: --key FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Asked:
     guideline_path: Path | None = None
     encoding: str | None = None
     as_typed: bool = False
+    no_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +102,15 @@ def plan(project: Project, asked: Asked) -> Plan:
 
     Raises:
         Refusal: everything that is wrong with the rows at once, each with its row; nothing filled; labels
-            without a set's name, judgements without a scorer's; a name that is used; no key.
+            without a set's name, judgements without a scorer's; a name that is used; a key that is missing,
+            was edited or is of another sheet.
     """
     dataset = datasets.read(project, asked.dataset_id)
     data = strict.read_bytes(asked.source)
-    if workbook.is_workbook(data):
-        sheet = workbook.read(data, asked.source)
-    else:
-        label_import.refuse_format(asked.source)
-        sheet = spreadsheet.read(data, asked.source, encoding=asked.encoding, needs=NEEDS)
+    sheet = label_import.read_sheet(data, asked.source, asked.encoding, needs=NEEDS)
     key_path = _key_path(asked)
     key_data = strict.read_bytes(key_path) if key_path else b""
-    key = sheet_key.parse(strict.read_object(key_path), key_path) if key_path else None
+    key = sheet_key.parse(strict.parse_object(key_data, key_path), key_path) if key_path else None
     _refuse_names(project, asked)
     if key is not None and key.dataset_id != asked.dataset_id:
         raise Refusal(
@@ -120,25 +121,31 @@ def plan(project: Project, asked: Asked) -> Plan:
         )
     behind = Behind(project, key)
     reading = sheet_judgements.read(dataset, sheet, key, behind, asked.source)
-    reasons = [*reading.reasons, *_amiss(asked, key, reading)]
+    if reading.other_key is not None:
+        raise _other_key(asked, reading.other_key)
+    lost = _lost_key(asked, sheet, key, reading)
+    reasons = [*reading.reasons, *lost.reasons, *_amiss(asked, key, reading)]
     if reading.judged and key is not None:
-        reasons += _changed(key, reading, behind, asked)
+        reasons += sheet_behind.amiss(key, behind, reading.judged, asked.source)
     problems: list[Refusal] = []
-    made = read_each([asked] if reading.labelled and asked.set_name else [], _labels_of(project), problems)
+    opened = label_import.Opened(dataset, sheet, sha256(data), key)
+    read_labels = _labels_of(project, opened)
+    made = read_each([asked] if reading.labelled and asked.set_name else [], read_labels, problems)
     reasons += [(one.code, reason) for one in problems for reason in one.why or (one.what,)]
     if key is not None and reading.labelled and made:
         reasons += _letters(key, made[0], behind, asked)
-    _refuse(asked, reasons, problems)
+    ways = {one.code: one.next for one in reversed(problems) if one.next}
+    _refuse(asked, reasons, {"edited-key": _PUT_BACK, **ways, **lost.ways})
     label_plan = made[0] if made else None
     there = label_plan is not None and _there(project, label_plan, judging=bool(reading.judged))
     runs: Sequence[JudgedRun] = ()
     if reading.judged and key is not None and asked.scorer is not None:
-        filled = sheet_judged.Filled(asked.scorer, asked.by, asked.kind, sha256(data), sha256(key_data))
+        filled = sheet_judged.Filled(asked.scorer, asked.by, asked.kind, opened.sha256, sha256(key_data))
         runs = sheet_judged.judged_runs(
-            project, dataset, key, behind.runs, judgements=reading.judged, filled=filled
+            project, dataset, key, behind, judgements=reading.judged, filled=filled
         )
     warnings = [*(label_plan.warnings if label_plan else sheet.warnings), *reading.warnings]
-    warnings += _told(key, reading, runs)
+    warnings += _told(key, reading, behind, runs)
     if there:
         warnings.append(f"the set {asked.dataset_id}/{asked.set_name} is there already, made of this sheet")
     return Plan(
@@ -170,7 +177,7 @@ def commit(project: Project, plan: Plan) -> Done:
 
     runs: Sequence[Run] = ()
     if plan.judged and plan.scorer is not None:
-        pairs = [(one.run, one.rows) for one in plan.judged]
+        pairs = ((one.run, one.rows) for one in plan.judged)
         runs = judged.write_new(project, plan.scorer, pairs, before=write_labels)
     else:
         write_labels()
@@ -178,13 +185,52 @@ def commit(project: Project, plan: Plan) -> Done:
 
 
 def _key_path(asked: Asked) -> Path | None:
-    if asked.key_path is not None:
+    if asked.key_path is not None or asked.no_key:
         return asked.key_path
     beside = asked.source.with_suffix(".key.json")
     return beside if beside.is_file() else None
 
 
-def _labels_of(project: Project) -> Callable[[Asked], label_import.Plan]:
+def _other_key(asked: Asked, told: str) -> Refusal:
+    return Refusal(
+        "other-key",
+        f"{asked.source} is not the sheet of its key",
+        why=[told],
+        next="--key FILE: the key that was written with this sheet; or put the columns back as they were",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """What is wrong where a sheet has no key: (code, reason), and the way out by the code."""
+
+    reasons: tuple[tuple[str, str], ...] = ()
+    ways: Mapping[str, str] = field(default_factory=dict)
+
+
+def _lost_key(asked: Asked, sheet: Sheet, key: SheetKey | None, reading: Reading) -> _Lost:
+    """Refuse a sheet without its key where it is one to judge, or where a key beside it knows its rows."""
+    judgements = [*reading.picked, *reading.scored]
+    if key is not None or (asked.no_key and not judgements):
+        return _Lost()
+    heads = lost_key.blind_columns(sheet.header)
+    judging = True if judgements or heads else None
+    found = lost_key.keys_of(asked.dataset_id, reading.named, asked.source, judging=judging)
+    place = asked.source
+    if judgements:
+        where = "--no-key leaves it out" if asked.no_key else "it is not beside it"
+        told = f"{place}: picks and scores mean nothing without the sheet's key, and {where}"
+    elif heads:
+        told = f"{place}: its columns {', '.join(heads)} are a sheet's to judge, and its key is not here"
+    elif found:
+        told = f"{place}: no key is beside it by its name, and {found[0]} knows its rows"
+    else:
+        return _Lost()
+    way = lost_key.way_out(place, found, labels_alone=not judgements)
+    return _Lost((("no-key", told),), {"no-key": way})
+
+
+def _labels_of(project: Project, opened: label_import.Opened) -> Callable[[Asked], label_import.Plan]:
     def make(asked: Asked) -> label_import.Plan:
         return label_import.plan(
             project,
@@ -197,7 +243,7 @@ def _labels_of(project: Project) -> Callable[[Asked], label_import.Plan]:
             guideline_path=asked.guideline_path,
             encoding=asked.encoding,
             as_typed=asked.as_typed,
-            with_judgements=True,
+            opened=opened,
         )
 
     return make
@@ -208,6 +254,8 @@ def _refuse_names(project: Project, asked: Asked) -> None:
     found: list[tuple[str, str]] = []
     if not asked.by.strip() or clean(asked.by) != asked.by or "\n" in asked.by:
         found.append(("no-name", f"--by {clean(asked.by)!r}: it says who filled in the sheet, on one line"))
+    if asked.no_key and asked.key_path is not None:
+        found.append(("bad-options", f"--no-key: --key {asked.key_path} is named beside it"))
     if asked.guideline_path is not None and asked.set_name is None:
         found.append(("no-target", "--guideline: it goes with --set: it is what was labelled by"))
     for option, name in (("--set", asked.set_name), ("--scorer", asked.scorer)):
@@ -244,13 +292,6 @@ def _amiss(asked: Asked, key: SheetKey | None, reading: Reading) -> list[tuple[s
             made.append(
                 ("both-filled", f"{place}: {name} filled in on {_rows(where)}: fill in one of the two")
             )
-    if judgements and key is None:
-        made.append(
-            (
-                "no-key",
-                f"{place}: picks and scores mean nothing without the sheet's key, and it is not beside it",
-            )
-        )
     if key is not None and reading.labelled and sheet_key.LABEL not in key.fills:
         made.append(
             ("unknown-cell", f"{place}: label filled in on {_rows(reading.labelled)}: not in the key")
@@ -274,22 +315,6 @@ def _rows(places: Sequence[str]) -> str:
     numbers = [place.partition(": row ")[2].partition(":")[0] for place in places]
     more = f" and {len(numbers) - _NAMED:,} more" if len(numbers) > _NAMED else ""
     return f"{'row' if len(numbers) == 1 else 'rows'} {', '.join(numbers[:_NAMED])}{more}"
-
-
-def _changed(key: SheetKey, reading: Reading, behind: Behind, asked: Asked) -> list[tuple[str, str]]:
-    """Return which outputs are not those that were judged, and which runs are not here any more."""
-    lost = [name for name in key.runs if name not in behind.runs]
-    made = [
-        ("missing-run", f"{asked.source}: the run {name}, which the sheet shows, is not here")
-        for name in lost
-    ]
-    for item_id, one in reading.judged.items():
-        for shown in key.rows[item_id].outputs.values():
-            text = behind.text(shown["run"], item_id)
-            if shown["run"] not in lost and (text is None or sha256_text(text) != shown["sha256"]):
-                told = f"the output of {shown['run']} is not the one that was judged"
-                made.append(("changed-output", f"{one.place}: {told}"))
-    return made
 
 
 def _letters(
@@ -325,34 +350,32 @@ def _there(project: Project, label_plan: label_import.Plan, *, judging: bool) ->
     return True
 
 
-def _refuse(asked: Asked, reasons: Sequence[tuple[str, str]], problems: Sequence[Refusal]) -> None:
+def _refuse(asked: Asked, reasons: Sequence[tuple[str, str]], ways: Mapping[str, str]) -> None:
     if not reasons:
         return
     codes = {code for code, _ in reasons}
-    ways = [one.next for one in problems if one.next and len(codes) == 1]
+    told = [ways[code] for code in codes if code in ways and (len(codes) == 1 or code in _KEYS)]
     raise Refusal(
         reasons[0][0] if len(codes) == 1 else "bad-sheet",
         f"{asked.source} cannot be imported",
         why=list(dict.fromkeys(reason for _, reason in reasons)),
-        next=ways[0] if ways else "mend the rows in the sheet and import it again; nothing was written",
+        next=told[0] if told else "mend the rows in the sheet and import it again; nothing was written",
     )
 
 
-def _told(key: SheetKey | None, reading: Reading, runs: Sequence[JudgedRun]) -> list[str]:
+def _told(key: SheetKey | None, reading: Reading, behind: Behind, runs: Sequence[JudgedRun]) -> list[str]:
     if key is None or not runs:
         return []
     made = []
     shared = sum(
-        bool(one.picked)
-        and any(
-            other not in one.picked and key.rows[name].cells[other] == key.rows[name].cells[letter]
-            for letter in one.picked
-            for other in key.rows[name].outputs
-        )
+        bool(one.picked) and sheet_judged.shared_win(behind.answers(key.rows[name], name), one.picked)
         for name, one in reading.judged.items()
     )
     if shared:
-        made.append(f"on {plural(shared, 'row')} several arms gave the answer picked: they share the win")
+        made.append(
+            f"on {plural(shared, 'row')} several arms gave the answer picked: they share the win; in a tie "
+            "each answer picked has one part, and the arms that gave it share that part"
+        )
     left = len(key.rows) - len(reading.judged)
     if left > 0:
         made.append(

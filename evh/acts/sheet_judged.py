@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from evh.measure.numbers import mean
@@ -14,10 +16,11 @@ from evh.store.hashing import sha256_lines
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evh.acts.sheet_behind import Behind
     from evh.acts.sheet_judgements import Judgement
     from evh.project.find import Project
     from evh.records.dataset import Dataset
-    from evh.records.sheet_key import KeyRow, SheetKey
+    from evh.records.sheet_key import SheetKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +49,58 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """One arm's judged run and its rows."""
+    """One arm's judged run, and what its rows are made of: for each item a value and a letter, or a space."""
 
     run: Run
-    rows: tuple[Prediction, ...]
+    items: tuple[str, ...]
+    values: tuple[float, ...]
+    letters: str
+
+    @property
+    def rows(self) -> tuple[Prediction, ...]:
+        """Its rows, made when they are asked for: those of every arm at once take much memory."""
+        hidden = {letter: {"_letter": letter} for letter in ascii_uppercase} | {_NONE: {}}
+        metric = str(self.run.primary_metric)
+        return tuple(
+            Prediction(item_id, scores={metric: value}, hidden=hidden[letter])
+            for item_id, value, letter in zip(self.items, self.values, self.letters, strict=True)
+        )
 
 
-def shares(row: KeyRow, picked: Sequence[str]) -> dict[str, float]:
+_NONE = " "
+"""Stands for the letter of an arm that did not answer on a row."""
+
+
+def shares(answers: Mapping[str, str], picked: Sequence[str]) -> dict[str, float]:
     """Return letter → its share of a row's one win.
 
-    What is picked is a text: several share the win evenly, and arms of equal texts share a text's part,
-    whichever of their letters was written.
+    What is picked is an answer: several share the win evenly, and arms that gave one answer share its part,
+    whichever of their letters was written. Of A, B and C, where B and C answered alike, ``A|B`` gives A a
+    half, and B and C a quarter each.
 
     Args:
-        row: the row of the key.
+        answers: letter → what the arm answered, the whole text.
         picked: the letters picked, at least one.
     """
-    chosen = {row.cells[letter] for letter in picked}
-    holders = {text: [one for one in row.outputs if row.cells[one] == text] for text in chosen}
+    chosen = {answers[letter] for letter in picked}
+    holders = Counter(answers.values())
     return {
-        letter: 1 / len(chosen) / len(holders[row.cells[letter]]) if row.cells[letter] in chosen else 0.0
-        for letter in row.outputs
+        letter: 1 / len(chosen) / holders[answer] if answer in chosen else 0.0
+        for letter, answer in answers.items()
     }
+
+
+def shared_win(answers: Mapping[str, str], picked: Sequence[str]) -> bool:
+    """Tell whether a letter that was not picked shares the win: its arm gave an answer that was."""
+    chosen = {answers[letter] for letter in picked}
+    return any(answer in chosen for letter, answer in answers.items() if letter not in picked)
 
 
 def judged_runs(
     project: Project,
     dataset: Dataset,
     key: SheetKey,
-    arms: Mapping[str, Run],
+    behind: Behind,
     *,
     judgements: Mapping[str, Judgement],
     filled: Filled,
@@ -88,38 +114,66 @@ def judged_runs(
         project: the project.
         dataset: the dataset.
         key: the sheet's key.
-        arms: run key → run, of every arm of the sheet.
+        behind: the runs of every arm of the sheet, with their outputs.
         judgements: item id → what was filled in; picks alone or scores alone.
         filled: who filled it in.
     """
     picks = any(one.picked for one in judgements.values())
     metric = f"{WON if picks else SCORE}{UNVALIDATED}"
-    rows: dict[str, list[Prediction]] = {name: [] for name in arms}
+    arms = behind.runs
+    made: dict[str, _Column] = {name: _Column() for name in arms}
     for item in dataset.items:
         one = judgements.get(item.item_id)
         if one is None:
             continue
         key_row = key.rows[item.item_id]
-        values = shares(key_row, one.picked) if picks else dict(one.scores)
+        answers = behind.answers(key_row, item.item_id) if picks else {}
+        values = shares(answers, one.picked) if picks else one.scores
         by_run = {key_row.outputs[letter]["run"]: letter for letter in values}
         for name in arms:
             letter = by_run.get(name)
             if letter is None and not picks:
                 continue
-            hidden = {"_letter": letter} if letter else {}
-            value = values[letter] if letter else 0.0
-            rows[name].append(Prediction(item.item_id, scores={metric: value}, hidden=hidden))
-    together = sorted(name for name in arms if rows[name])
+            column = made[name]
+            column.items.append(item.item_id)
+            column.values.append(values[letter] if letter else 0.0)
+            column.letters.append(letter or _NONE)
+            if letter:
+                column.outputs.append(f"{key_row.sha256}\t{key_row.outputs[letter]['sha256']}")
+    digest = datasets.digest(dataset)
+    together = sorted(name for name in arms if made[name].items)
     return [
         JudgedRun(
             _run(
-                project, dataset, key, run, rows[name], metric, {**_about(key, filled), "together": together}
+                project,
+                key,
+                run,
+                made[name].values,
+                metric=metric,
+                about={**_about(key, filled), "together": together},
+                data={
+                    "dataset": dataset.dataset_id,
+                    "items_sha256": digest,
+                    "outputs_sha256": sha256_lines(made[name].outputs),
+                },
             ),
-            tuple(rows[name]),
+            tuple(made[name].items),
+            tuple(made[name].values),
+            "".join(made[name].letters),
         )
         for name, run in arms.items()
-        if rows[name]
+        if made[name].items
     ]
+
+
+@dataclass(slots=True)
+class _Column:
+    """What is gathered of one arm, an entry a row; ``outputs`` of the rows that it answered."""
+
+    items: list[str] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    letters: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
 
 
 def _about(key: SheetKey, filled: Filled) -> dict[str, Any]:
@@ -134,42 +188,33 @@ def _about(key: SheetKey, filled: Filled) -> dict[str, Any]:
     }
 
 
-def _run(  # noqa: PLR0917 - what a run is made of
+def _run(
     project: Project,
-    dataset: Dataset,
     key: SheetKey,
     run: Run,
-    rows: Sequence[Prediction],
+    values: Sequence[float],
+    *,
     metric: str,
     about: Mapping[str, Any],
+    data: Mapping[str, Any],
 ) -> Run:
     picks = metric.startswith(WON)
     graded = {} if picks else {"scale": [key.scale.low, key.scale.high]}
-    outputs = [
-        f"{key.rows[row.item_id].sha256}\t{behind['sha256']}"
-        for row in rows
-        for behind in key.rows[row.item_id].outputs.values()
-        if behind["run"] == run.key
-    ]
     return Run(
         run_id=run.run_id,
         config_id=run.config_id,
-        dataset_id=dataset.dataset_id,
+        dataset_id=key.dataset_id,
         folder=judged.folder(str(about["scorer"])),
         created_at=project.stamp(),
-        n_items=len(rows),
+        n_items=len(values),
         primary_metric=metric,
         metric_kinds={metric: "judge"},
         metric_directions={metric: "higher"},
-        scores={metric: mean(row.scores[metric] for row in rows) or 0.0},
+        scores={metric: mean(values) or 0.0},
         build=fingerprint.build(),
         fingerprint=fingerprint.make(
             arm={"config_id": run.config_id, "run": run.key},
-            data={
-                "dataset": dataset.dataset_id,
-                "items_sha256": datasets.digest(dataset),
-                "outputs_sha256": sha256_lines(outputs),
-            },
+            data=data,
             instrument={"scorer": about["scorer"], "rubric_sha256": about["rubric_sha256"], **graded},
             system_under_test={"by": about["by"], "by_kind": about["by_kind"]},
         ),
@@ -181,5 +226,5 @@ def _run(  # noqa: PLR0917 - what a run is made of
             "run_id": run.run_id,
             "run": run.key,
         },
-        extra={"n_scored": len(rows)},
+        extra={"n_scored": len(values)},
     )

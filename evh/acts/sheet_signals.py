@@ -23,7 +23,8 @@ class Settling:
 
     Attributes:
         wrong: those that *wrong* counts: the set that draws the winner; where none does, or it cannot tell,
-            every set of the dataset's task that is no model's.
+            every set of the dataset's task that is no model's. With them the set that the rows are asked
+            for by.
         labelled: those by which an item is labelled: every set of the task that was not made from the outputs
             of an arm that is shown.
     """
@@ -33,7 +34,12 @@ class Settling:
 
 
 def settling(
-    labels: Sequence[LabelColumn], arms: Sequence[ArmColumn], against: Against | None, sources: Sources
+    labels: Sequence[LabelColumn],
+    arms: Sequence[ArmColumn],
+    against: Against | None,
+    sources: Sources,
+    *,
+    asked: str | None = None,
 ) -> Settling:
     """Return the sets that a sheet's signals go by.
 
@@ -42,7 +48,9 @@ def settling(
         arms: the arms that are shown.
         against: the set that draws the winner, or None.
         sources: the project's records.
+        asked: the set of ``--wrong-against``: it counts, whatever it is, for it was asked for.
     """
+    more = frozenset({asked} if asked else ())
     labelled = frozenset(
         one.ref
         for one in labels
@@ -50,10 +58,9 @@ def settling(
         and not (one.kind == "labels" and any(sources.made_from(arm.run, one.ref) for arm in arms))
     )
     if against is not None and against.ref in labelled:
-        return Settling(frozenset({against.ref}), labelled)
-    return Settling(
-        frozenset(one.ref for one in labels if one.ref in labelled and one.source_kind != "model"), labelled
-    )
+        return Settling(more | {against.ref}, labelled)
+    every = frozenset(one.ref for one in labels if one.ref in labelled and one.source_kind != "model")
+    return Settling(more | every, labelled)
 
 
 def of_row(

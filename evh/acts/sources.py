@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from evh.acts import left_out_numbers
+from evh.measure import signals
 from evh.project import configs, datasets, labels, picks, references, runs
+from evh.project.memory import Memory, Same
 from evh.project.provenance import Provenance
 from evh.project.shelf import read_each
 from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from evh.errors import Refusal
     from evh.project.find import Project
@@ -45,11 +48,13 @@ class Covering:
 class Sources:
     """A project's records for one look at them; predictions, texts and coverage are read when asked for.
 
-    ``problems`` are the Refusals of what could not be read.
+    ``problems`` are the Refusals of what could not be read. ``memory`` keeps what is made of the records: for
+    this look, and where the project has a memory of its own for later ones.
     """
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.memory = project.memory or Memory()
         self.problems: list[Refusal] = []
         self.datasets = {one.dataset_id: one for one in datasets.read_all(project, self.problems)}
         self.sets = {one.ref: one for one in labels.read_all(project, self.problems)}
@@ -60,8 +65,11 @@ class Sources:
             self.picks = state
         self.provenance = Provenance(project, self.sets)
         self._predictions: dict[str, tuple[Prediction, ...]] = {}
+        self._unread: set[str] = set()
+        self._outputs: dict[str, Mapping[str, str]] = {}
         self._labelled: dict[str, frozenset[str]] = {}
         self._texts: dict[str, Mapping[str, str]] = {}
+        self._covering: dict[str, tuple[Dataset, tuple[Covering, ...]]] = {}
         self._floors: frozenset[str] | None = None
 
     def is_floor(self, run: Run) -> bool:
@@ -101,13 +109,23 @@ class Sources:
         if run.key not in self._predictions:
             found = read_each([run], lambda one: runs.predictions(self.project, one), self.problems)
             self._predictions[run.key] = found[0] if found else ()
+            self._unread |= set() if found else {run.key}
+            left_out = left_out_numbers.problem(run, self._predictions[run.key])
+            self.problems += [left_out] if left_out else []
         return self._predictions[run.key]
+
+    def readable(self, run: Run) -> bool:
+        """Tell whether a run's predictions can be read; ``problems`` tells why not."""
+        self.predictions(run)
+        return run.key not in self._unread
 
     def outputs(self, run: Run) -> Mapping[str, str]:
         """Return a run's outputs by item id, as far as they are here."""
-        rows = self.predictions(run)
-        found = read_each([run], lambda one: runs.outputs(self.project, one, rows), self.problems)
-        return found[0] if found else {}
+        if run.key not in self._outputs:
+            rows = self.predictions(run)
+            found = read_each([run], lambda one: runs.outputs(self.project, one, rows), self.problems)
+            self._outputs[run.key] = found[0] if found else {}
+        return self._outputs[run.key]
 
     def previews(self, dataset: Dataset) -> dict[str, str]:
         """Return the start of each item's text on one line; empty where the text is not here."""
@@ -126,12 +144,26 @@ class Sources:
                 made[name] = one_line(data[: PREVIEW * 8].decode("utf-8", "ignore"), PREVIEW)
         return made
 
+    def seen_values(self, dataset_id: str) -> Mapping[str, frozenset[str]]:
+        """Return the values that a dataset's fields have, as the signal *new* compares them."""
+        dataset = self.datasets[dataset_id]
+        return self.memory.kept(
+            ("seen", dataset_id), (),
+            lambda: signals.seen_values(item.fields for item in dataset.items), Same(dataset),
+        )  # fmt: skip
+
     def covering(self, dataset: Dataset) -> list[Covering]:
         """Return what labels bytes of a dataset: its reference sets, its own label sets, then other ones.
 
         A set of another dataset counts by the sha256 of the bytes, and only where it speaks of the dataset's
         task or of a task of the dataset's own sets.
         """
+        held = self._covering.get(dataset.dataset_id)
+        if held is None or held[0] is not dataset:
+            held = self._covering[dataset.dataset_id] = (dataset, tuple(self._covers(dataset)))
+        return list(held[1])
+
+    def _covers(self, dataset: Dataset) -> Iterator[Covering]:
         by_sha = dataset.by_sha()
         own = [one for one in self.sets.values() if one.dataset_id == dataset.dataset_id]
         tasks = {self.task_of(one) for one in own} | {dataset.task}
@@ -142,15 +174,21 @@ class Sources:
             and self.task_of(one) in tasks
             and not self.labelled(one).isdisjoint(by_sha)
         ]
-        made = [
-            Covering(self._reference_texts(one, dataset), self.task_of_reference(one), reference=one)
-            for one in sorted(self.references.values(), key=lambda one: one.ref)
-            if one.dataset_id == dataset.dataset_id
-        ]
+        for reference in sorted(self.references.values(), key=lambda one: one.ref):
+            if reference.dataset_id == dataset.dataset_id:
+                texts = self._reference_texts(reference, dataset)
+                yield Covering(texts, self.task_of_reference(reference), reference=reference)
         for one in own + others:
-            texts = {sha: text for sha, text in self._set_texts(one).items() if sha in by_sha}
-            made.append(Covering(texts, self.task_of(one), label_set=one))
-        return made
+            yield Covering(self._texts_on(dataset, one, by_sha), self.task_of(one), label_set=one)
+
+    def _texts_on(self, dataset: Dataset, label_set: LabelSet, by_sha: Container[str]) -> Mapping[str, str]:
+        """Return a set's texts of a dataset's bytes: the same object while both stay as they are."""
+        texts = self._set_texts(label_set)
+        key = ("texts on", dataset.dataset_id, label_set.ref)
+        return self.memory.kept(
+            key, (), lambda: {sha: text for sha, text in texts.items() if sha in by_sha},
+            Same(dataset), Same(texts),
+        )  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return a sentence for each record that could not be read, the first ten, the rest counted."""
@@ -164,20 +202,35 @@ class Sources:
         return lines
 
     def _set_texts(self, label_set: LabelSet) -> Mapping[str, str]:
+        """Return a set's texts by sha256: the same object while its files stay as they are."""
         key = f"labels/{label_set.ref}"
+
+        def read(one: LabelSet) -> Mapping[str, str]:
+            place = labels.path_of(self.project, one.dataset_id, one.set)
+            return self.project.kept(
+                ("texts by sha", key), [place],
+                lambda: labels.by_sha(one, labels.texts(self.project, one)), Same(one),
+            )  # fmt: skip
+
         if key not in self._texts:
-            found = read_each([label_set], lambda one: labels.texts(self.project, one), self.problems)
-            self._texts[key] = labels.by_sha(label_set, found[0]) if found else {}
+            found = read_each([label_set], read, self.problems)
+            self._texts[key] = found[0] if found else {}
         return self._texts[key]
 
     def _reference_texts(self, reference: Reference, dataset: Dataset) -> Mapping[str, str]:
-        if reference.ref not in self._texts:
+        """Return a reference's texts by sha256: the same object while its files stay as they are."""
+
+        def read(one: Reference) -> Mapping[str, str]:
             known = dataset.by_id
-            found = read_each([reference], lambda one: references.texts(self.project, one), self.problems)
-            texts = found[0] if found else {}
-            self._texts[reference.ref] = {
-                reference.items.get(item_id) or known[item_id].sha256: text
+            texts = references.texts(self.project, one)
+            made = {
+                one.items.get(item_id) or known[item_id].sha256: text
                 for item_id, text in texts.items()
                 if item_id in known
             }
+            return self.memory.kept(("texts by sha", one.ref), (), lambda: made, Same(dataset), made)
+
+        if reference.ref not in self._texts:
+            found = read_each([reference], read, self.problems)
+            self._texts[reference.ref] = found[0] if found else {}
         return self._texts[reference.ref]

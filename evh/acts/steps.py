@@ -9,13 +9,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evh.project import captures, configs, datasets, labels, references, runs
+from evh.project import captures, configs, datasets, labels, logs, references, runs
 from evh.project.shelf import folders, read_each
+from evh.store.names import bad_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evh.project.find import Project
+    from evh.records.dataset import Dataset
 
 KEY_SUFFIX = ".key.json"
 
@@ -53,16 +55,36 @@ def ran(project: Project, dataset_id: str) -> bool:
 def run_arm(project: Project, dataset_id: str, labels_ref: str = "") -> str:
     """Return the command that runs an arm on a dataset.
 
-    Where there is no config, production's own decisions are the first arm; without records, the guide.
+    Where there is no config, production's own decisions are the first arm; without records, the guide. Of a
+    log's chunks it is the controller's decisions, or else what the labels say.
     """
     known = [config.config_id for config in configs.read_all(project, [])]
     if not known:
         of = read_each([dataset_id], lambda one: datasets.read(project, one), [])
+        told = _of_log(project, of[0]) if of else None
+        if told:
+            return told
         origins = (str(item.lineage.get("capture") or "") for one in of for item in one.items)
         origin = next((one for one in origins if one and captures.exists(project, one)), None)
         return recorded_arm(project, dataset_id, origin) if origin else "evh help configs"
     line = f"evh run --config {known[0] if len(known) == 1 else 'CONFIG'} --dataset-id {dataset_id}"
     return f"{line} --labels {labels_ref}" if labels_ref else line
+
+
+def _of_log(project: Project, dataset: Dataset) -> str | None:
+    """Return what follows where the items are a log's chunks with a question; None: they are not."""
+    origin = dataset.items[0].lineage if dataset.items else {}
+    log, query = str(origin.get("log") or ""), str(origin.get("query") or "")
+    if not log or not query or bad_id(log) or bad_id(query):
+        return None
+    name = dataset.dataset_id
+    if captures.exists(project, name):
+        return f"evh arm-from-capture --dataset-id {name} --capture {name} --as controller"
+    updates = logs.updates_path(project, log, query)
+    if updates.is_file():
+        place = shlex.quote(project.show(updates))
+        return f"evh capture --as {name} --from-file {place} --adapter r_update"
+    return f"evh evidence-report --project {log} --query {query}"
 
 
 def recorded_arm(project: Project, dataset_id: str, capture_id: str) -> str:

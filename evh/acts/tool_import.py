@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts import equal_bytes
 from evh.acts.label_from_capture import Guideline
 from evh.acts.label_tools import argilla, doccano, label_studio, prodigy
 from evh.acts.look_alike import look_alike
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from evh.acts.equal_bytes import Conflict
     from evh.acts.label_tools.given import Given
     from evh.project.find import Project
     from evh.records.dataset import Dataset
@@ -47,20 +49,29 @@ class Asked:
 
     ``several``: what labels given at once mean: ``any`` (each of them is right), ``together`` (one label,
     their names joined), or None (refused). ``question``: the one to read, where the tool asked several.
+    ``conflicts``: one of `equal_bytes.CONFLICTS`.
     """
 
     tool: str
     version: str | None = None
     question: str | None = None
     several: str | None = None
+    conflicts: str = equal_bytes.REFUSE
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One annotator's set that would be written, and its labels' bytes by item id."""
+    """One annotator's set that would be written.
+
+    Attributes:
+        label_set: the manifest.
+        texts: item id → the label's bytes.
+        conflicts: texts whose items got different answers of the annotator, left unlabelled.
+    """
 
     label_set: LabelSet
     texts: Mapping[str, bytes]
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +168,7 @@ def plan(
             counts[TWICE] += 1
             if before.text != text:
                 reasons.append(_two(one.place, item.item_id, text, before, whose))
-    for whose, mine in answers.items():
+    for whose, mine in answers.items() if asked.conflicts == equal_bytes.REFUSE else ():
         reasons += _equal_bytes(dataset, mine, whose)
     _refuse(reasons, answers, source)
     nobody = dropped.pop("", Counter())
@@ -172,7 +183,12 @@ def plan(
             "question": question,
             "dropped": dict(sorted((dropped.get(whose, Counter()) + nobody).items())),
         }
-        made.append(_made(project, dataset, names[whose], whose, answers[whose], by, task, tool))
+        one_set = _made(project, dataset, names[whose], whose, answers[whose], by, task, tool)
+        if not one_set.texts:
+            told = f"{source}: {whose}: every item's bytes got different answers: no label is left"
+            reasons.append(("nothing-filled", told))
+        made.append(one_set)
+    _refuse(reasons, answers, source)
     there = _there(project, made)
     texts = (one.text for mine in answers.values() for one in mine.values())
     alike = look_alike((one for text in set(texts) for one in read_answers(text)), source)
@@ -185,7 +201,7 @@ def plan(
         dropped=dict(sorted(total.items())),
         found=dict(finder.found),
         n_of=len(dataset.items),
-        warnings=(*_warnings(source, asked, total, finder, answers, there), *alike),
+        warnings=(*_warnings(source, asked, total, finder, answers, there), *_left_out(made), *alike),
     )
 
 
@@ -294,6 +310,8 @@ def _refuse(
         following = (
             "give each task its item_id in the tool's data or meta, or import into the dataset it shows"
         )
+    if any("equal bytes" in reason for _, reason in reasons):
+        following += equal_bytes.WAY_OUT
     raise Refusal(
         codes.pop() if len(codes) == 1 else "bad-export",
         f"{source} cannot become label sets",
@@ -312,7 +330,12 @@ def _made(  # noqa: PLR0917 - one record's parts
     task: str | None,
     tool: Mapping[str, object],
 ) -> Made:
-    ids = [item.item_id for item in dataset.items if item.item_id in mine]
+    given: dict[str, set[str]] = {}
+    for item_id, answer in mine.items():
+        given.setdefault(dataset.by_id[item_id].sha256, set()).add(answer.text)
+    differing = {sha: texts for sha, texts in given.items() if len(texts) > 1}
+    conflicts = equal_bytes.listed(dataset, differing)
+    ids = [one.item_id for one in dataset.items if one.item_id in mine and one.sha256 not in differing]
     label_set = LabelSet(
         dataset_id=dataset.dataset_id,
         set=check_id(name, "label set"),
@@ -324,8 +347,9 @@ def _made(  # noqa: PLR0917 - one record's parts
         n_items=len(ids),
         imported_by=by,
         tool=tool,
+        conflicts=equal_bytes.recorded(conflicts),
     )
-    return Made(label_set, {item_id: mine[item_id].text.encode() for item_id in ids})
+    return Made(label_set, {item_id: mine[item_id].text.encode() for item_id in ids}, conflicts)
 
 
 def _names(name: str, annotators: Mapping[str, object]) -> dict[str, str]:
@@ -365,6 +389,15 @@ def _there(project: Project, made: Sequence[Made]) -> list[str]:
             next="choose another name with --set; a correction is a new set",
         )
     return there
+
+
+def _left_out(made: Sequence[Made]) -> list[str]:
+    return [
+        f"{one.label_set.ref}: {plural(len(one.conflicts), 'text')} of equal bytes got different answers: "
+        "left unlabelled"
+        for one in made
+        if one.conflicts
+    ]
 
 
 def _guideline(path: Path | None) -> Guideline | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evh.acts import log_otlp, otlp, turn_text
 from evh.acts.chunking import Turn
-from evh.acts.otlp_messages import conversations
 from evh.errors import Refusal
 from evh.records import chunk as record
 from evh.records.shape import is_character_text
 from evh.store import journal, strict
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("auto", "messages", "otlp", "jsonl", "text")
 TURNS = ("messages", "turns", "conversation", "conversations")
-SPEAKER = ("role", "speaker", "from", "name", "author")
-SAID = ("content", "text", "value", "message", "utterance")
 IDS = ("id", "conversation_id", "thread_id", "session_id", "task_id", "meeting", "title")
 
 
@@ -35,9 +34,9 @@ def format_of(path: Path) -> str:
     row = next(_rows(path), None)
     if row is None:
         return "jsonl"
-    if any(key in row for key in ("resourceSpans", "resource_spans", "resourceLogs", "scopeSpans")):
+    if row.keys() & otlp.REQUESTS:
         return "otlp"
-    if any(isinstance(row.get(key), list) for key in TURNS) or _is_turn(row):
+    if any(isinstance(row.get(key), list) for key in TURNS) or turn_text.is_turn(row):
         return "messages"
     if isinstance(row.get("text"), str):
         return "jsonl"
@@ -49,13 +48,14 @@ def format_of(path: Path) -> str:
     )
 
 
-def turns(path: Path, kind: str, reasons: list[str]) -> Iterator[Turn]:
+def turns(path: Path, kind: str, reasons: list[str], dropped: Counter[str]) -> Iterator[Turn]:
     """Yield the turns of a file in their order; what cannot be read goes to ``reasons``.
 
     Args:
         path: the file.
         kind: ``messages``, ``otlp`` or ``text``.
         reasons: a line each.
+        dropped: where what is no turn, or no text of one, is counted by its kind.
     """
     if kind == "text":
         text = strict.decode(strict.read_bytes(path), path.name).replace("\r\n", "\n")
@@ -63,10 +63,11 @@ def turns(path: Path, kind: str, reasons: list[str]) -> Iterator[Turn]:
             if part.strip():
                 yield Turn(part.strip("\n"), path.name)
     elif kind == "otlp":
-        for name, said in conversations([*_rows(path)], path.name, reasons):
-            yield from _said(said, f"{path.name}#{name}", f"{path.name}: trace {name}", reasons)
+        for one in log_otlp.conversations(path, dropped, reasons):
+            place = f"{path.name}: trace {one.trace}"
+            yield from _said(one.messages, f"{path.name}#{one.trace}", place, reasons, dropped)
     else:
-        yield from _messages(path, reasons)
+        yield from _messages(path, reasons, dropped)
 
 
 def ready(path: Path, reasons: list[str], start: int) -> Iterator[Chunk]:
@@ -89,15 +90,15 @@ def ready(path: Path, reasons: list[str], start: int) -> Iterator[Chunk]:
             start += 1
 
 
-def _messages(path: Path, reasons: list[str]) -> Iterator[Turn]:
+def _messages(path: Path, reasons: list[str], dropped: Counter[str]) -> Iterator[Turn]:
     """Yield the turns of conversations, one a row; rows that are turns themselves are one conversation."""
     for number, row in enumerate(_rows(path), start=1):
         place = f"{path.name}: row {number}"
         said = next((row[key] for key in TURNS if isinstance(row.get(key), list)), None)
         if said is not None:
-            yield from _said(said, _named(path, row, number), place, reasons)
-        elif _is_turn(row):
-            yield from _said([row], path.name, place, reasons)
+            yield from _said(said, _named(path, row, number), place, reasons, dropped)
+        elif turn_text.is_turn(row):
+            yield from _said([row], path.name, place, reasons, dropped)
         else:
             known = ", ".join(map(repr, list(row)[:12])) or "no keys"
             reasons.append(f"{place}: neither a list of {', '.join(TURNS)} nor a turn; it has {known}")
@@ -113,78 +114,25 @@ def _named(path: Path, row: Mapping[str, Any], number: int) -> str:
     return f"{path.name}#{number}"
 
 
-def _said(said: Sequence[Any], source: str, place: str, reasons: list[str]) -> Iterator[Turn]:
+def _said(
+    said: Sequence[Any], source: str, place: str, reasons: list[str], dropped: Counter[str]
+) -> Iterator[Turn]:
     for at, one in enumerate(said):
         if not isinstance(one, dict):
             reasons.append(f"{place}: turn {at}: is not an object")
             continue
-        text = turn_text(one)
-        if text is None:
+        if not turn_text.says(one):
             reasons.append(f"{place}: turn {at}: nothing that is said: it has {', '.join(map(repr, one))}")
-        elif not is_character_text(text):
+            continue
+        problems: list[str] = []
+        text = turn_text.turn_text(one, dropped, problems)
+        reasons += [f"{place}: turn {at}: {problem}" for problem in problems]
+        if problems:
+            continue
+        if not is_character_text(text):
             reasons.append(f"{place}: turn {at}: holds a lone surrogate, which is no character")
         elif text:
             yield Turn(text, source)
-
-
-def turn_text(turn: Mapping[str, Any]) -> str | None:
-    """Return a turn as text: ``speaker: what was said``, and a line a call of a tool.
-
-    None where it has no key that could hold what was said; empty where nothing was.
-    """
-    who = next((turn[key] for key in SPEAKER if isinstance(turn.get(key), str) and turn[key]), "")
-    if who == "tool" and isinstance(turn.get("name"), str):
-        who = f"tool {turn['name']}"
-    calls = turn.get("tool_calls")
-    if not any(key in turn for key in (*SAID, "tool_calls", "parts")):
-        return None
-    said = next((text for key in (*SAID, "parts") if (text := _content(turn.get(key)))), "")
-    lines = [f"{who}: {said}" if who and said else said] if said else []
-    for call in calls if isinstance(calls, list) else []:
-        told = _call(call)
-        if told:
-            lines.append(f"{who} calls {told}" if who else f"calls {told}")
-    return "\n".join(lines)
-
-
-def _content(value: object) -> str:
-    """Return the text of a content: a text, or parts of which those with a text count."""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, dict):
-        return _content(next((value[key] for key in SAID if value.get(key)), None))
-    if not isinstance(value, list):
-        return ""
-    parts = []
-    for part in value:
-        if isinstance(part, dict) and part.get("type") in ("tool_call", "tool_use", "function"):
-            parts.append(f"calls {_call(part)}")
-        elif isinstance(part, dict) and "response" in part:
-            parts.append(_plain(part["response"]))
-        else:
-            parts.append(_content(part))
-    return "\n".join(part for part in parts if part)
-
-
-def _call(call: object) -> str:
-    if not isinstance(call, dict):
-        return ""
-    inner = call.get("function")
-    found = inner if isinstance(inner, dict) else call
-    name = found.get("name")
-    given = found.get("arguments", found.get("input"))
-    return f"{name}({_plain(given)})" if isinstance(name, str) else ""
-
-
-def _plain(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else strict.compact(value)
-
-
-def _is_turn(row: Mapping[str, Any]) -> bool:
-    who = any(isinstance(row.get(key), str) for key in ("role", "speaker", "from"))
-    return who and turn_text(row) is not None
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evh.acts import validate_goals, validate_judges, validate_labels, validate_records, validate_tree
+from evh.acts import (
+    validate_evidence,
+    validate_figures,
+    validate_goals,
+    validate_judges,
+    validate_labels,
+    validate_records,
+    validate_tree,
+)
 from evh.acts.findings import Finding, Findings, Note
 from evh.store import atomic
 
@@ -21,6 +29,7 @@ CHECKS = (
     validate_records.check_captures,
     validate_records.check_configs,
     validate_records.check_runs,
+    validate_figures.check,
     validate_labels.check_sets,
     validate_labels.check_references,
     validate_records.check_baselines,
@@ -28,6 +37,7 @@ CHECKS = (
     validate_goals.check_superseded,
     validate_judges.check,
     validate_records.check_picks,
+    validate_evidence.check,
 )
 
 

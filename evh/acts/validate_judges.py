@@ -30,3 +30,5 @@ def check(found: Findings) -> None:
         path = folder / judged.VERDICTS
         if path.is_file() and project.inside(path):
             check_journal(found, path)
+            if not any(one.file == project.show(path) and one.severity == "error" for one in found.findings):
+                found.attempt(path, judged.verdicts, project, folder.name)

@@ -6,6 +6,8 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING
 
+from evh.acts import left_out_numbers
+from evh.acts.pick import gone
 from evh.acts.validate_tree import check_journal
 from evh.measure.numbers import mean
 from evh.project import baselines, captures, configs, datasets, fingerprint, picks, runs
@@ -224,6 +226,8 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: Mapping[str
         return
     found.count("predictions", len(rows))
     _check_figures(found, path / runs.METRICS, run, rows)
+    for reason in left_out_numbers.told(run, rows):
+        found.error("bad-number", path, reason)
     strangers = [row.item_id for row in rows if items and row.item_id not in items]
     if strangers:
         found.warning(
@@ -252,8 +256,9 @@ def _check_predictions(found: Findings, path: Path, run: Run, items: Mapping[str
 def _check_figures(found: Findings, metrics: Path, run: Run, rows: Sequence[Prediction]) -> None:
     """Make a run's figures again from its rows: its counts, and each score that is a mean over them.
 
-    A figure of the whole run has no value in the rows and cannot be made again here; nor are the counts of
-    a foreign run, which names no file of predictions, held against rows that it may have left out.
+    A figure of the whole run has no value in the rows: `validate_figures` makes it again where evh can. The
+    counts of a foreign run, which names no file of predictions, are not held against rows that it may have
+    left out.
     """
     if run.predictions is not None:
         errors = sum(row.error is not None for row in rows)
@@ -302,6 +307,8 @@ def check_picks(found: Findings) -> None:
     for (dataset_id, item_id), pick in state.items():
         item = known.get(dataset_id, {}).get(item_id)
         if item is None:
-            found.warning("unknown-item", path, f"{dataset_id}/{item_id}: there is no such item")
+            told = gone(pick, known) if pick.op != "drop" else None
+            if told:
+                found.warning("unknown-item", path, told)
         elif pick.sha256 and item.sha256 != pick.sha256:
             found.error("item-bytes", path, f"{dataset_id}/{item_id}: its bytes are not the ones picked")

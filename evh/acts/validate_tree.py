@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evh.project import logs
 from evh.project.find import SETTINGS
 from evh.store import journal
 from evh.store.atomic import is_tmp
@@ -159,7 +160,8 @@ def _check_journals(found: Findings) -> None:
     data = found.project.data
     for folder in (data / "logs", data / "label"):
         for path in walk(folder):
-            if path.suffix == ".jsonl" and path.is_file() and found.project.inside(path):
+            grows = path.suffix == ".jsonl" and path.name != logs.CHUNKS  # a log's chunks are written whole
+            if grows and path.is_file() and found.project.inside(path):
                 check_journal(found, path)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evh.acts import why_judged
+from evh.acts.why_model import Answer, Evidence, compared
 from evh.project import captures, configs, datasets, fingerprint, labels, references, runs
 from evh.project.shelf import read_each
 from evh.records.labelset import labels_digest
@@ -12,7 +14,7 @@ from evh.store.hashing import sha256, sha256_file
 from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from evh.acts.sources import Sources
@@ -22,34 +24,6 @@ if TYPE_CHECKING:
     from evh.records.labelset import LabelSet
     from evh.records.reference import Reference
     from evh.records.run import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One thing that a number rests on.
-
-    Attributes:
-        depth: how far from the number: 0 is what holds it, 1 what that was made of, and so on.
-        kind: ``run``, ``rows``, ``fingerprint``, ``config``, ``code``, ``dataset``, ``text``, ``labels``,
-            ``label``, ``guideline``, ``reference``, ``capture`` or ``source``.
-        ref: its name in the project.
-        told: a sentence: who, when, why.
-        file: the file or folder, as evh names it; None where it never lay in the project.
-        recorded: the sha256 (or digest) that somebody recorded; None where nobody did.
-        by: the file that recorded it.
-        found: what it is now; None where it is not here.
-        matches: whether the two are equal; None where nothing was recorded to compare with.
-    """
-
-    depth: int
-    kind: str
-    ref: str
-    told: str = ""
-    file: str | None = None
-    recorded: str | None = None
-    by: str | None = None
-    found: str | None = None
-    matches: bool | None = None
 
 
 class Chain:
@@ -91,6 +65,8 @@ class Chain:
             )
             self._add(replace(print_, by=manifest, file=manifest, found=found))
         self._code(run, depth + 1, manifest)
+        if run.judged and self._first("judge", run.folder):
+            self.links += why_judged.links(self._project, self._sources, run, depth + 1, manifest)
         data = _mapping(made.get("data"))
         self.dataset(run.dataset_id, depth + 1, _text(data.get("items_sha256")), manifest)
         if run.labels:
@@ -103,6 +79,10 @@ class Chain:
         origin = runs.source_of(self._project, run)
         if origin is not None:
             self.run(origin, depth + 1)
+
+    def figure(self, metric: str, told: str, holds: bool | None, by: str) -> None:  # noqa: FBT001 - a fact
+        """Tell, right after what holds it, whether a figure is still what its rows give."""
+        self.links.insert(1, Evidence(1, "figure", metric, told, by=by, matches=holds))
 
     def dataset(self, dataset_id: str, depth: int, recorded: str | None, by: str | None) -> None:
         """Tell of a dataset: its list of items, and their texts (or the one item's)."""
@@ -224,9 +204,9 @@ class Chain:
             else:
                 self._add(replace(link, told=f"{told}; it is not here now"), compare=False)
 
-    def notes(self) -> list[str]:
-        """Return a sentence for each record that could not be read."""
-        return self._sources.notes()
+    def answer(self, ref: str, value: float | str | None, how: str, notes: Sequence[str] = ()) -> Answer:
+        """Return the number with all that was told, ``notes``, and each record that could not be read."""
+        return Answer(ref, value, how, tuple(self.links), (*notes, *self._sources.notes()))
 
     def _source(self, held: LabelSet, depth: int) -> None:
         source = held.source
@@ -324,8 +304,7 @@ class Chain:
         self._add(replace(link, file=self._project.show(path), found=found))
 
     def _add(self, link: Evidence, *, compare: bool = True) -> None:
-        known = link.recorded is not None and compare
-        self.links.append(replace(link, matches=link.recorded == link.found if known else None))
+        self.links.append(compared(link) if compare else replace(link, matches=None))
 
     def _first(self, kind: str, ref: str) -> bool:
         new = (kind, ref) not in self._told

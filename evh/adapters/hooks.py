@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
+import math
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evh.adapters import checked
 from evh.adapters.libraries import libraries_of
 from evh.errors import Refusal
-from evh.records.run import MEASURES
 from evh.records.shape import is_number
-from evh.store import strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,9 +37,6 @@ HOOKS = (
     "fingerprint",
 )
 """Every hook that an adapter may define. ``record_id`` and ``ts`` name a foreign record and its time."""
-
-
-_NO_METRICS = frozenset({"item_id", "output", "decision", "error", "scores", *MEASURES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,21 @@ class ScoredRow:
     metrics: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What ``summarise`` returned.
+
+    Attributes:
+        figures: name → value.
+        undefined: names that it gave None or NaN for.
+        wrong: name → why what it gave is no figure.
+    """
+
+    figures: dict[str, float]
+    undefined: tuple[str, ...]
+    wrong: Mapping[str, str]
+
+
 class Adapter:
     """A project's adapter, or a bundled one.
 
@@ -81,6 +93,9 @@ class Adapter:
         files: path in the project → sha256 of each of those files.
         path: the file it was loaded from, or None for a bundled one.
         sources: where the files of ``files`` lie.
+
+    Raises:
+        Refusal: ``settings`` are not what they must be, each of them told.
     """
 
     def __init__(
@@ -102,6 +117,14 @@ class Adapter:
         self.sources = tuple(sources)
         self._own = dict(hooks)
         self._hooks = {**defaults, **hooks}
+        wrong = checked.settings(settings)
+        if wrong:
+            raise Refusal(
+                "adapter-failed",
+                f"the adapter {name!r} says of its metrics what cannot be",
+                why=[f"{name}: {reason}" for reason in wrong],
+                next=f"mend {name}",
+            )
         self.primary_metric: str = str(settings.get("PRIMARY_METRIC") or "correct")
         self.metric_kinds: dict[str, str] = dict(settings.get("METRIC_KINDS") or {})
         self.metric_directions: dict[str, str] = dict(settings.get("METRIC_DIRECTIONS") or {})
@@ -151,7 +174,7 @@ class Adapter:
                 "fields", place, f"{', '.join(map(str, wrong))}: not a text, a finite number or a boolean"
             )
         texts = [*map(str, made), *(value for value in made.values() if isinstance(value, str))]
-        if not all(map(_is_stored_text, texts)):
+        if not all(map(checked.is_stored_text, texts)):
             raise self._refused("fields", place, "a text holds a lone surrogate")
         return {str(key): value for key, value in made.items() if value is not None}
 
@@ -188,10 +211,10 @@ class Adapter:
             raise self._refused(
                 "call_system", place, f"returned {type(made).__name__}, not a Result with a text output"
             )
-        reason = _bad_result(made)
-        if reason:
-            raise self._refused("call_system", place, reason)
-        return made
+        try:
+            return checked.result(made)
+        except checked.Unfit as error:
+            raise self._refused("call_system", place, str(error)) from error
 
     @property
     def reads_source(self) -> bool:
@@ -203,7 +226,7 @@ class Adapter:
         made = self._call("decide", place, output)
         if not isinstance(made, str):
             raise self._refused("decide", place, f"returned {type(made).__name__}, not a text")
-        if not _is_stored_text(made):
+        if not checked.is_stored_text(made):
             raise self._refused("decide", place, "the decision holds a lone surrogate")
         return made
 
@@ -212,17 +235,33 @@ class Adapter:
         function = self._hooks["score"]
         arguments = (output, reference, source) if _takes_source(function) else (output, reference)
         made = self._call("score", place, *arguments)
-        reason = _bad_metrics(made)
-        if reason:
-            raise self._refused("score", place, reason)
-        return dict(made)
+        try:
+            return checked.metrics(made)
+        except checked.Unfit as error:
+            raise self._refused("score", place, str(error)) from error
 
     def summarise(self, rows: Sequence[ScoredRow], place: str) -> dict[str, float]:
         """Return run-level figures with no per-item value; undefined ones are left out."""
+        return self.summary(rows, place).figures
+
+    def summary(self, rows: Sequence[ScoredRow], place: str) -> Summary:
+        """Return the run-level figures, and what was given for one and is none."""
         made = self._call("summarise", place, list(rows))
         if not isinstance(made, dict):
             raise self._refused("summarise", place, f"returned {type(made).__name__}, not a mapping")
-        return {str(key): value for key, value in made.items() if is_number(value)}
+        figures: dict[str, float] = {}
+        undefined: list[str] = []
+        wrong: dict[str, str] = {}
+        for key, given in made.items():
+            value = checked.plain(given)
+            if value is None or (isinstance(value, float) and math.isnan(value)):
+                undefined.append(str(key))
+                continue
+            try:
+                figures |= checked.metrics({str(key): value})
+            except checked.Unfit as error:
+                wrong[str(key)] = str(error)
+        return Summary(figures, tuple(undefined), wrong)
 
     def warmup(self, params: Mapping[str, Any], place: str) -> None:
         """Let the adapter load what it needs before the first item is timed."""
@@ -231,7 +270,7 @@ class Adapter:
     def fingerprint(self, params: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Return what else identifies the system under test."""
         made = self._mapping("fingerprint", place, copy.deepcopy(dict(params)))
-        reason = _not_json(made)
+        reason = checked.not_json(made)
         if reason:
             raise self._refused("fingerprint", place, f"what it returned {reason}")
         return made
@@ -248,7 +287,7 @@ class Adapter:
             raise self._refused(hook, place, f"returned {type(made).__name__}, not a text or None")
         if not made:
             return None
-        if not _is_stored_text(made):
+        if not checked.is_stored_text(made):
             raise self._refused(hook, place, "the text holds a lone surrogate")
         return made
 
@@ -306,46 +345,6 @@ def _message(error: BaseException) -> str:
         raise
     except BaseException as second:  # noqa: BLE001 - it is a project's code, and told as its failure
         return f"(its message cannot be read: {type(second).__name__})"
-
-
-def _bad_metrics(made: object) -> str | None:
-    """Return why something is not metrics, ``{name: finite number}``, or None when it is."""
-    if not isinstance(made, dict):
-        return f"returned {type(made).__name__}, not {{metric: finite number}}"
-    for key, value in made.items():
-        if not isinstance(key, str) or key.startswith("_") or key in _NO_METRICS:
-            return f"{key!r} is not a metric's name"
-        if not is_number(value):
-            return f"{key} is {value!r}, not a finite number"
-    return None
-
-
-def _bad_result(result: Result) -> str | None:
-    for name in ("tokens_in", "tokens_out", "cost_usd", "latency_ms"):
-        value = getattr(result, name)
-        if value is not None and not is_number(value):
-            return f"{name} is {value!r}, not a finite number"
-    reason = _bad_metrics(dict(result.extra))
-    if reason:
-        return f"extra: {reason}"
-    reason = _not_json(dict(result.meta))
-    if reason:
-        return f"meta {reason}"
-    return None if _is_stored_text(result.output) else "the output holds a lone surrogate"
-
-
-def _not_json(value: dict[Any, Any]) -> str | None:
-    """Return why a mapping cannot be stored as JSON, or None when it can."""
-    try:
-        strict.compact(value).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"cannot be written as JSON: {error}"
-    return None
-
-
-def _is_stored_text(text: str) -> bool:
-    """Tell whether a text can be stored as UTF-8: half of a surrogate pair cannot."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _takes_source(function: Callable[..., Any]) -> bool:

@@ -19,6 +19,7 @@ from evh.adapters.hooks import Result
 from evh.errors import Refusal
 from evh.project import captures
 from evh.project.shelf import read_each
+from evh.records.run import MOST_MEASURE
 from evh.records.shape import is_number
 from evh.store import strict
 from evh.store.hashing import sha256_file, sha256_text
@@ -277,7 +278,7 @@ def priced(result: Result, params: Mapping[str, Any]) -> float | None:
         price = params.get(key)
         if tokens is not None and price is not None and is_number(price):
             total, known = total + tokens * float(price) / 1_000_000, True
-    return total if known else None
+    return total if known and total < MOST_MEASURE else None
 
 
 def _python(config: Config, adapter: Adapter) -> Python:

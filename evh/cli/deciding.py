@@ -11,10 +11,11 @@ from evh.cli import common
 @click.option("--dataset-id", required=True, metavar="D", help="The dataset.")
 @click.option("--runs", metavar="A,B", help="Config or run ids (default: all arms that ran on it).")
 @click.option(
-    "--metric", metavar="M", help="What they are ranked by (default: the goal's, else the primary)."
+    "--metric", metavar="[SCORER/]M", help="What they are ranked by (default: the goal's, else the primary)."
 )
 @click.option("--against", metavar="D/S|T/N", help="The set that the scores were made against.")
 @click.option("--goal", "goal_id", metavar="G", help="Whose level, direction and least effect hold.")
+@click.option("--all-pairs", is_flag=True, help="Every two arms too, their p corrected (Holm).")
 def leaderboard(
     *,
     dataset_id: str,
@@ -22,12 +23,14 @@ def leaderboard(
     metric: str | None,
     against: str | None,
     goal_id: str | None,
+    all_pairs: bool,
     as_json: bool,
 ) -> None:
     """Rank the arms of a dataset: means, intervals, and who leads, may be as good, or is behind.
 
     A contender is an arm that these items do not tell apart from the leader: "could show" is the smallest
-    difference that they would. The p is corrected, as the line below the table says.
+    difference that they would. The p is corrected, as the line below the table says. A judge's metric is
+    named SCORER/M.
     """
     from evh.acts.leaderboard import leaderboard as act
     from evh.cli import deciding_json, deciding_show
@@ -35,9 +38,12 @@ def leaderboard(
     made = act(common.project(), dataset_id, _names(runs), metric=metric, against=against, goal_id=goal_id)
     if as_json:
         rows = [deciding_json.arm(one) for one in made.arms]
-        common.emit("leaderboard", "arms", rows, warnings=made.notes, **deciding_json.field_rest(made))
+        rest = deciding_json.field_rest(made) | deciding_json.pairs(made if all_pairs else None)
+        common.emit("leaderboard", "arms", rows, warnings=made.notes, **rest)
         return
     deciding_show.field(made)
+    if all_pairs:
+        deciding_show.all_pairs(made)
     common.warn(made.notes)
     common.next_steps(deciding_show.after_field(made))
 
@@ -46,7 +52,9 @@ def leaderboard(
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--dataset-id", required=True, metavar="D", help="The dataset.")
-@click.option("--metric", metavar="M", help="What they are compared by (default: the primary metric).")
+@click.option(
+    "--metric", metavar="[SCORER/]M", help="What they are compared by (default: the primary metric)."
+)
 @click.option("--against", metavar="D/S|T/N", help="The set that the scores were made against.")
 @click.option("--alpha", type=float, help="The level (default: the goal's, else 0.05).")
 @click.option(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evh.acts import field_pairs
+
 if TYPE_CHECKING:
     from evh.acts.agreement_of_arms import ArmPair, ArmsAgreement
     from evh.acts.deploy_check import Check
-    from evh.acts.field_model import Field, FieldArm, Rules, Spread
+    from evh.acts.field_model import Field, FieldArm, JudgedBy, Rules, Spread
     from evh.acts.finalist import Finalist
     from evh.acts.goals import GoalView, Production
     from evh.acts.pair_test import PairArm, PairTest
@@ -29,6 +31,8 @@ def arm(one: FieldArm) -> dict[str, Any]:
         "of": one.of,
         "n_errors": one.errors,
         "verdict": one.verdict,
+        "why": one.why or None,
+        "leader": one.leader,
         "n_both": one.n_both,
         "difference": one.difference,
         "difference_low": one.difference_low,
@@ -40,6 +44,7 @@ def arm(one: FieldArm) -> dict[str, Any]:
         "own_labels": one.own,
         "fitted_here": one.fitted,
         "floor": one.floor,
+        "trial": one.trial,
         "repeats": _spread(one.spread),
         "inside_spread": one.inside_spread,
         "cost_usd_per_item": one.cost_usd,
@@ -54,6 +59,7 @@ def field_rest(made: Field) -> dict[str, Any]:
         "metric": made.metric,
         "against": made.against.ref if made.against else None,
         "source": _source(made.against),
+        "judge": _judge(made.judge),
         "higher_is_better": made.higher,
         "leaders": list(made.leaders),
         "competing": made.competing,
@@ -74,6 +80,29 @@ def field_rest(made: Field) -> dict[str, Any]:
     }
 
 
+def pairs(made: Field | None) -> dict[str, Any]:
+    """Return every two arms of a field that may lead; nothing where they were not asked for."""
+    if made is None:
+        return {"pairs": None, "pairs_correction": None}
+    return {
+        "pairs": [
+            {
+                "a": one.a,
+                "b": one.b,
+                "n": one.n,
+                "difference": one.difference,
+                "difference_low": one.low,
+                "difference_high": one.high,
+                "p": one.p,
+                "p_holm": one.p_holm,
+                "apart": one.apart,
+            }
+            for one in made.pairs
+        ],
+        "pairs_correction": field_pairs.correction(made) or None,
+    }
+
+
 def pair_test(made: PairTest, limit: int | None) -> dict[str, Any]:
     """Return a paired test; ``limit`` cuts the items that are named each way."""
     return {
@@ -81,6 +110,7 @@ def pair_test(made: PairTest, limit: int | None) -> dict[str, Any]:
         "metric": made.metric,
         "against": made.against.ref if made.against else None,
         "source": _source(made.against),
+        "judge": _judge(made.judge),
         "higher_is_better": made.higher,
         "arms": [_pair_arm(one) for one in made.arms],
         "n": made.n,
@@ -163,6 +193,7 @@ def goal(view: GoalView) -> dict[str, Any]:
             for one in view.groups
         ],
         "baseline": baseline(view.baseline) if view.baseline else None,
+        "baseline_problem": view.baseline_problem,
         "superseded": [baseline(one) for one in view.superseded],
         "production": _production(view.production) if view.production else None,
         "replays": [
@@ -256,12 +287,25 @@ def _pair_arm(one: PairArm) -> dict[str, Any]:
         "n_errors": one.errors,
         "own_labels": one.own,
         "fitted_here": one.fitted,
+        "trial": one.trial,
         "repeats": _spread(one.spread),
     }
 
 
 def _spread(one: Spread | None) -> dict[str, Any] | None:
     return None if one is None else {"runs": list(one.runs), "low": one.low, "high": one.high}
+
+
+def _judge(one: JudgedBy | None) -> dict[str, Any] | None:
+    """Return whose metric it is: a judge's, which names no set."""
+    if one is None:
+        return None
+    return {
+        "scorer": one.scorer,
+        "by": one.by or None,
+        "by_kind": one.by_kind or None,
+        "validated": one.validated,
+    }
 
 
 def _rules(one: Rules) -> dict[str, Any]:

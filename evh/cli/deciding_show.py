@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from evh.acts import field_pairs
 from evh.acts.field import told
 from evh.cli.common import say
 from evh.cli.table import DASH, table
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evh.acts.agreement_of_arms import ArmsAgreement
-    from evh.acts.field_model import Field, FieldArm
+    from evh.acts.field_model import Field, FieldArm, JudgedBy
     from evh.acts.goals import GoalView
     from evh.acts.pair_test import PairTest
     from evh.acts.sheet_model import Against
@@ -27,7 +28,7 @@ SHORT = 60
 def field(made: Field) -> None:
     """Print a field: its arms, and how its words were made."""
     arrow = "" if made.higher else " (lower is better)"
-    say(f"{made.dataset_id}: {made.metric}{arrow}, {against(made.against)}")
+    say(f"{made.dataset_id}: {made.metric}{arrow}, {scored_by(made.against, made.judge)}")
     table(
         [
             "arm",
@@ -39,7 +40,7 @@ def field(made: Field) -> None:
             "behind by",
             "p",
             "could show",
-            "majority",
+            "always one: right on",
             "note",
         ],
         [_row(one) for one in made.arms],
@@ -48,6 +49,37 @@ def field(made: Field) -> None:
         drop=(4, 9, 3, 2, 10, 8),
     )
     say(_said(made))
+
+
+def all_pairs(made: Field) -> None:
+    """Print every two arms of a field that may lead, their p corrected for all of the pairs."""
+    say()
+    table(
+        ["arm", "arm", "both", "difference", "95 %", "p", "p corrected", "told apart"],
+        [
+            [
+                one.a,
+                one.b,
+                one.n,
+                _signed(one.difference),
+                _interval(one.low, one.high, signed=True),
+                None if one.p is None else _p(one.p),
+                None if one.p_holm is None else _p(one.p_holm),
+                None if one.p_holm is None else "yes" if one.apart else "no",
+            ]
+            for one in made.pairs
+        ],
+        right=(2, 3, 5, 6),
+        keep=(0, 1),
+        drop=(4, 5, 2),
+    )
+    level = f" at level {made.rules.alpha:g}" if made.method else ""
+    told = [
+        f"all pairs{level}, first minus second{'' if made.higher else ', turned: lower is better'}",
+        f"correction {field_pairs.correction(made) or 'none: no test can be made'}",
+        field_pairs.left_out(made),
+    ]
+    say("; ".join(one for one in told if one))
 
 
 def after_field(made: Field) -> list[str]:
@@ -59,8 +91,17 @@ def after_field(made: Field) -> list[str]:
         steps.insert(0, f"evh label-plan --dataset-id {made.dataset_id} --runs {pair}")
     if len(made.arms) > 1:
         one, two = (shlex.quote(arm.name) for arm in made.arms[:2])
-        steps.insert(0, f"evh pair-test {one} {two} --dataset-id {made.dataset_id}")
+        metric = f" --metric {shlex.quote(made.metric)}" if made.judge else ""
+        steps.insert(0, f"evh pair-test {one} {two} --dataset-id {made.dataset_id}{metric}")
     return steps
+
+
+def scored_by(one: Against | None, judge: JudgedBy | None) -> str:
+    """Return who scored, in words: a judge, or the labels that scores were made against."""
+    if judge is None:
+        return against(one)
+    by = f" ({one_line(judge.by)})" if judge.by and judge.by != judge.scorer else ""
+    return f"by the judge {judge.scorer}{by}, {'validated' if judge.validated else 'unvalidated'}"
 
 
 def against(one: Against | None) -> str:
@@ -77,7 +118,8 @@ def against(one: Against | None) -> str:
 def pair_test(made: PairTest, limit: int | None) -> None:
     """Print a paired test."""
     one, two = made.arms
-    say(f"{one.name} and {two.name} on {made.dataset_id}: {made.metric}, {against(made.against)}")
+    by = scored_by(made.against, made.judge)
+    say(f"{one.name} and {two.name} on {made.dataset_id}: {made.metric}, {by}")
     for arm in made.arms:
         repeats = (
             f", {len(arm.spread.runs)} runs {arm.spread.low:.3f} to {arm.spread.high:.3f}"
@@ -180,7 +222,9 @@ def goal(view: GoalView) -> None:
             say(f"  {note}")
     say()
     baseline = view.baseline
-    if baseline is None:
+    if view.baseline_problem is not None:
+        say(f"baseline: there is one, and it cannot be read: {one_line(view.baseline_problem)}")
+    elif baseline is None:
         say("baseline: none was promoted yet")
     else:
         where = f" against {baseline.reference_id}" if baseline.reference_id else ""
@@ -207,12 +251,16 @@ def after_goals(made: Sequence[GoalView]) -> list[str]:
     """Return the commands for the next step."""
     steps = []
     for view in made:
-        if view.baseline is None:
+        if view.baseline_problem is not None:
+            steps.append("evh validate")
+        elif view.baseline is None:
             named = next(
                 (arm for group in view.groups if (arm := group.field.arm(group.finalist.arm or ""))), None
             )
             if named is not None:
-                steps.append(f"evh promote --run {named.run.key} --goal {view.goal.goal_id} --reason REASON")
+                steps.append(
+                    f"evh promote --run {named.to_promote} --goal {view.goal.goal_id} --reason REASON"
+                )
         elif view.production is not None:
             steps.append(f"evh deploy-sheet --config {shlex.quote(view.production.config_id)}")
     return list(dict.fromkeys(steps))
@@ -240,7 +288,7 @@ def _row(one: FieldArm) -> list[object]:
         one.verdict,
         None if one.difference is None or one.verdict is None else f"{one.difference:.3f}",
         None if one.corrected is None else _p(one.corrected),
-        "none" if one.verdict == "contender" and one.smallest is None else one.smallest,
+        "none" if one.verdict == "contender" and one.smallest is None and not one.why else one.smallest,
         one.majority,
         ", ".join(_flags(one)) or None,
     ]
@@ -252,6 +300,8 @@ def _flags(one: FieldArm) -> list[str]:
         *(["own labels"] if one.own else []),
         *(["fitted here"] if one.fitted else []),
         *(["floor"] if one.floor else []),
+        *([] if one.trial is None else [f"trial, {one.trial:,} of {one.of:,}"]),
+        *([one.why] if one.why else []),
         *(
             [f"{len(one.spread.runs)} runs {one.spread.low:.3f} to {one.spread.high:.3f}"]
             if one.spread

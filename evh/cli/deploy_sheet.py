@@ -48,7 +48,7 @@ def _show(made: DeploySheet) -> None:
         where = f" for {promotion.goal}" if promotion.goal else ""
         common.say(f"{made.config_id}: promoted{where} {promotion.promoted_at}: {one_line(promotion.reason)}")
     if not made.promotions:
-        common.say(f"{made.config_id}: not promoted")
+        common.say(f"{made.config_id}: not promoted{', as far as can be read' if made.unknown else ''}")
     common.say(f"run: {made.run.key}")
     _show_model(made)
     _show_prompt(made)

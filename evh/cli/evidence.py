@@ -67,7 +67,10 @@ def log_import(
     if as_json:
         row = {
             "project": plan.log,
-            "files": [{"file": path.name, "format": kind} for path, kind in plan.files],
+            "files": [
+                {"file": path.name, "format": kind, "dropped": dict(left)}
+                for (path, kind), left in zip(plan.files, plan.dropped, strict=True)
+            ],
             "chunk_tokens": None if plan.by_turn else plan.chunk_tokens,
             "by": "turn" if plan.by_turn else None,
             "n_chunks": plan.n_chunks,
@@ -276,6 +279,7 @@ def _tell(done: Done) -> None:
 
 def _end(made: Sequence[Done], plans: Sequence[Plan], *, as_json: bool) -> None:
     """End with exit 3 where chunks have no label that this run was to give."""
+    from evh.acts import evidence_command
     from evh.cli.evidence_lines import run_row
 
     failed = [
@@ -321,7 +325,9 @@ def _end(made: Sequence[Done], plans: Sequence[Plan], *, as_json: bool) -> None:
         named = f" --journal {at.name}" if at.name else ""
         steps.append(f"evh evidence-freeze --project {log} --query {at.query_id}{named} --set S")
     elif any(done.summary.n_left for done in made):
-        steps.insert(0, f"evh label-evidence --project {log} …   (the rest)")
+        rest = next(done.plan for done in made if done.summary.n_left)
+        line = evidence_command.line if len(plans) == 1 else evidence_command.line_of_all
+        steps.insert(0, line(common.project(), rest.at, rest.settings))
     common.next_steps(steps)
 
 
@@ -352,6 +358,7 @@ def evidence_freeze(
     The items are the chunks, each with the question before it. From there people label them too, and the two
     are compared as any sets are.
     """
+    from evh.acts import evidence_command
     from evh.acts import evidence_freeze as act
     from evh.project import logs
 
@@ -384,7 +391,7 @@ def evidence_freeze(
     )
     common.warn(plan.warnings)
     steps = [
-        f"evh label-sheet --dataset-id {dataset} --plus-random 100 --choices yes,no --out sheet.csv",
+        evidence_command.slice_line(dataset),
         f"evh labels --dataset-id {dataset} --confusion",
     ]
     updates = logs.updates_path(project, log, query_id)

@@ -122,6 +122,8 @@ def summary_row(summary: Summary) -> dict[str, Any]:
         "n_left": summary.n_left,
         "n_elsewhere": summary.n_elsewhere,
         "n_lost": summary.n_lost,
+        "n_outside": summary.n_outside,
+        "n_again": summary.n_again,
         "label_rate": rate_row(summary.label_rate),
         "label_rate_distinct": rate_row(summary.distinct_label_rate),
         "failed_rate": rate_row(summary.failed_rate),

@@ -26,6 +26,7 @@ def evidence_report(*, log: str, query_id: str | None, journal: str | None, as_j
     Probes and repeated readings say it without people; a random slice that a person labelled gives the
     corrected rate.
     """
+    from evh.acts import evidence_command
     from evh.acts import evidence_report as act
 
     project = common.project()
@@ -42,10 +43,11 @@ def evidence_report(*, log: str, query_id: str | None, journal: str | None, as_j
     first = found[0]
     if first.people is None:
         dataset = f"{first.at.log}.{first.at.query_id}"
+        named = f" --journal {first.at.name}" if first.at.name else ""
         common.next_steps(
             [
-                f"evh evidence-freeze --project {log} --query {first.at.query_id} --set S",
-                f"evh label-sheet --dataset-id {dataset} --plus-random 100 --choices yes,no --out sheet.csv",
+                f"evh evidence-freeze --project {log} --query {first.at.query_id}{named} --set S",
+                evidence_command.slice_line(dataset),
             ]
         )
 
@@ -93,6 +95,8 @@ def _of_people(people: People | None) -> list[str]:
         lines.append(f"corrected rate: — ({made.refused})")
     else:
         lines.append(f"corrected rate: {made.share:.3f}{shown_interval(made.interval)} (Rogan–Gladen)")
+        if made.unbounded:
+            lines.append(f"  {made.unbounded}")
     return lines
 
 
@@ -151,5 +155,10 @@ def _people_row(people: People | None) -> dict[str, Any] | None:
         "right_no": held.right_no,
         "sensitivity": evidence_lines.rate_row(held.sensitivity),
         "specificity": evidence_lines.rate_row(held.specificity),
-        "corrected": {"share": made.share, "refused": made.refused, **evidence_lines.ends(made.interval)},
+        "corrected": {
+            "share": made.share,
+            "refused": made.refused,
+            "unbounded": made.unbounded,
+            **evidence_lines.ends(made.interval),
+        },
     }

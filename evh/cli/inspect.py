@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="The scores of this folder alone: a runs-… folder of the project, or runs that lie elsewhere.",
 )
+@click.option(
+    "--scorers", metavar="S,T|none", help="Only these judges' columns (default: all that judged the arms)."
+)
 @click.option("--scores-only", is_flag=True, help="Leave the outputs out.")
 @click.option("--disagree", is_flag=True, help="Only where the first arm decided otherwise than another.")
 @click.option("--split", is_flag=True, help="Only where the candidates differ among themselves.")
@@ -71,6 +74,7 @@ def inspect(
     goal: str | None,
     against: str | None,
     from_dir: Path | None,
+    scorers: str | None,
     scores_only: bool,
     disagree: bool,
     split: bool,
@@ -106,6 +110,7 @@ def inspect(
         "--from": from_dir,
         "--csv": csv,
         "--xlsx": xlsx,
+        "--scorers": scorers,
         "--scores-only": scores_only,
         "--fill": fills,
         **fill_only,
@@ -136,6 +141,7 @@ def inspect(
             goal=goal,
             against=against,
             from_dir=from_dir,
+            scorers=_scorers(scorers),
             scores_only=scores_only,
             disagree=disagree,
             split=split,
@@ -156,6 +162,14 @@ def inspect(
             dry_run=dry_run,
         ),
     )
+
+
+def _scorers(text: str | None) -> tuple[str, ...] | None:
+    """Return the judges that ``--scorers`` names: none for the word ``none``, all where it is not given."""
+    if text is None:
+        return None
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    return () if names == ("none",) else names
 
 
 def _refuse_mix(

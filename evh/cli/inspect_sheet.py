@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evh.acts import sheet_fill
     from evh.acts.sheet import Sheet
     from evh.project.find import Project
+    from evh.records.dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,7 @@ class Asked:
     goal: str | None
     against: str | None
     from_dir: Path | None
+    scorers: tuple[str, ...] | None
     scores_only: bool
     disagree: bool
     split: bool
@@ -66,19 +68,24 @@ def run(project: Project, asked: Asked) -> None:
     """Show a sheet, or write it."""
     from evh.acts.sheet import Filters, build_sheet, count_by
     from evh.acts.sheet_arms import From, read_from
+    from evh.acts.sources import Sources
 
     _plan_file(project, asked)
     source = read_from(project, asked.from_dir) if asked.from_dir else From(project, None)
+    sources = Sources(source.project)
     made = build_sheet(
         source.project, asked.dataset_id, asked.names,
         metric=asked.metric, against=asked.against, goal=asked.goal, folder=source.folder,
-        new_vs=asked.new_vs, wrong_against=asked.wrong_against,
+        new_vs=asked.new_vs, wrong_against=asked.wrong_against, scorers=asked.scorers,
         filters=Filters(
             disagree=asked.disagree, split=asked.split, unlabelled=asked.unlabelled,
             new=asked.new_vs is not None, where=asked.where,
         ),
         with_outputs=not asked.scores_only,
-        with_verdicts=True,
+        # A sheet to fill in shows the items whole, and one to judge nothing of what the arms scored.
+        with_previews=asked.as_json or not asked.fills,
+        with_verdicts=asked.as_json or not {"pick", "scores"} & set(asked.fills),
+        sources=sources,
     )  # fmt: skip
     if asked.by is not None and asked.by not in made.fields:
         from evh.project.shelf import missing
@@ -90,7 +97,7 @@ def run(project: Project, asked: Asked) -> None:
     written = None
     notes = made.notes
     if asked.fills:
-        fill = _fill(source.project, made, asked)
+        fill = _fill(source.project, made, sources.datasets.get(made.dataset_id), asked)
         notes, written = (*notes, *fill.notes), _filled_row(fill, asked)
     elif asked.file is not None:
         written = _write(made, asked.file, asked)
@@ -145,7 +152,7 @@ def _write(made: Sheet, path: Path, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _fill(project: Project, made: Sheet, asked: Asked) -> sheet_fill.Plan:
+def _fill(project: Project, made: Sheet, dataset: Dataset | None, asked: Asked) -> sheet_fill.Plan:
     """Write the sheet to fill in and its key, and return them."""
     from evh.acts import sheet_fill as act
     from evh.records.judge import Scale, read_scale
@@ -168,7 +175,7 @@ def _fill(project: Project, made: Sheet, asked: Asked) -> sheet_fill.Plan:
         choices=asked.choices,
         filters=asked.filters,
     )
-    plan = act.plan(project, made, asked.file, options)
+    plan = act.plan(project, made, asked.file, options, dataset=dataset)
     if not asked.dry_run:
         act.commit(plan)
     return plan

@@ -82,7 +82,7 @@ def show_sheet(
         signals = ("wrong", "disagree", "split", "new", "unlabelled")
         table(
             [str(by), "rows", *signals],
-            [[one.value, one.n, *(one.signals[name] for name in signals)] for one in counts],
+            [[_raw(one.value), one.n, *(one.signals[name] for name in signals)] for one in counts],
             right=range(1, 7),
         )
     _show_footer(sheet)
@@ -223,7 +223,7 @@ def _show_footer(sheet: Sheet) -> None:
                 "metric",
                 "value",
                 "items",
-                "majority",
+                "always one: right on",
                 "win rate",
                 "failed",
                 "verdict",

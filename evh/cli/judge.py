@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evh.cli import common
-from evh.errors import SHOWN, Partly, Refusal
+from evh.errors import Partly, Refusal
 from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _mapped(given: Sequence[str]) -> dict[str, str]:
 
 def _tell_done(plan: Plan, done: Done, *, as_json: bool) -> None:
     failed = [{"judge": one.judge, "item_id": one.item_id, "error": one.error} for one in done.failed]
-    code = Partly.exit_code if (done.stopped or done.failed) and plan.imported is None else 0
+    code = Partly.exit_code if done.stopped or done.failed else 0
     if as_json:
         common.emit(
             "judge",
@@ -189,15 +189,15 @@ def _tell_done(plan: Plan, done: Done, *, as_json: bool) -> None:
     again = f"evh judge --scorer {plan.judge.scorer} --dataset-id {plan.dataset.dataset_id}"
     names = ",".join(arm.name for arm in plan.arms)
     if code:
+        following = f"{again} --runs {names} asks what is left; no verdict is asked twice"
+        if plan.imported is not None:
+            following = f"add what lacks to the file: {again} --runs {names} --from-file FILE takes it too"
         raise Partly(
             "judging-stopped" if done.stopped else "questions-failed",
             done.stopped or f"{plural(len(done.failed), 'question')} without a verdict; the rest is judged",
             why=why,
-            next=f"{again} --runs {names} asks what is left; no verdict is asked twice",
+            next=following,
         )
-    if why:
-        more = [f"… and {len(why) - SHOWN} more"] if len(why) > SHOWN else []
-        common.warn([f"{plural(len(why), 'question')} without a verdict:", *why[:SHOWN], *more])
     common.next_steps(
         [
             f"evh judge-validate --scorer {plan.judge.scorer} --labels {plan.dataset.dataset_id}/SET",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evh.cli import common
+from evh.cli import common, labels_json
 
 
 @common.command(
@@ -36,20 +36,14 @@ def label_carry(
     label_set = plan.label_set if dry_run else act.commit(project, plan)
     if as_json:
         row = {
-            "dataset_id": label_set.dataset_id,
-            "set": label_set.set,
+            **labels_json.made_row(label_set, plan.n_of, written=not dry_run),
             "parent": plan.parent,
             "source": dict(label_set.source),
-            "task": label_set.task,
-            "n_items": label_set.n_items,
-            "of": plan.n_of,
             "n_changed": plan.n_changed,
             "n_same": plan.n_same,
             "n_not_here": plan.n_not_here,
             "n_in_conflict": plan.n_in_conflict,
-            "labels_sha256": label_set.labels_sha256 or None,
             "guideline": plan.guideline is not None,
-            "written": not dry_run,
         }
         common.emit("label-carry", "label_sets", [row], warnings=plan.warnings)
         return

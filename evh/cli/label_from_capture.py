@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evh.cli import common
+from evh.cli import common, labels_json
 
 
 @common.command(
@@ -62,16 +62,10 @@ def label_from_capture(
     label_set = plan.label_set if dry_run else act.commit(project, plan)
     if as_json:
         row = {
-            "dataset_id": label_set.dataset_id,
-            "set": label_set.set,
-            "task": label_set.task,
-            "n_items": label_set.n_items,
-            "of": plan.n_of,
+            **labels_json.made_row(label_set, plan.n_of, written=not dry_run),
             "n_no_record": plan.n_no_record,
             "n_no_rule": plan.n_no_rule,
             "n_in_conflict": plan.n_in_conflict,
-            "labels_sha256": label_set.labels_sha256 or None,
-            "written": not dry_run,
             "rules": [one.as_json() for one in plan.rules],
         }
         common.emit("label-from-capture", "label_sets", [row], warnings=plan.warnings)

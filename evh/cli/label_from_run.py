@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evh.cli import common
+from evh.cli import common, labels_json
 
 
 @common.command(
@@ -55,21 +55,15 @@ def label_from_run(
     label_set = plan.label_set if dry_run else act.commit(project, plan)
     if as_json:
         row = {
-            "dataset_id": label_set.dataset_id,
-            "set": label_set.set,
-            "task": label_set.task,
+            **labels_json.made_row(label_set, plan.n_of, written=not dry_run),
             "run_id": label_set.source.get("run_id"),
             "config_id": label_set.source.get("config_id"),
             "model": label_set.source.get("model"),
-            "n_items": label_set.n_items,
-            "of": plan.n_of,
             "n_failed": plan.n_failed,
             "n_not_run": plan.n_not_run,
             "n_in_conflict": plan.n_in_conflict,
             "n_cut_off": plan.n_cut_off,
-            "labels_sha256": label_set.labels_sha256 or None,
             "guideline": plan.guideline is not None,
-            "written": not dry_run,
         }
         common.emit("label-from-run", "label_sets", [row], warnings=plan.warnings)
         return

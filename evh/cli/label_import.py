@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evh.cli import common
+from evh.cli import common, labels_json
 from evh.errors import Refusal
-from evh.store.text import plural
+from evh.records.answers import shown
+from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from evh.acts.equal_bytes import Conflict
     from evh.records.labelset import LabelSet
 
 EVH = "evh"
+_SHOWN = 10
 TOOLS = ("label-studio", "doccano", "prodigy", "argilla")
 
 
@@ -58,6 +61,13 @@ TOOLS = ("label-studio", "doccano", "prodigy", "argilla")
     type=click.Choice(["any", "together"]),
     help="Of an export: what several labels at once mean: each is right, or one label joined.",
 )
+@click.option(
+    "--conflicts",
+    type=click.Choice(["refuse", "leave"]),
+    default="refuse",
+    show_default=True,
+    help="Items of equal bytes with different answers: refuse them, or leave them unlabelled and list them.",
+)
 @click.option("--tool-version", metavar="V", help="Of an export: the tool's version, which no export tells.")
 def label_import(
     *,
@@ -75,6 +85,7 @@ def label_import(
     tool: str,
     question: str | None,
     several: str | None,
+    conflicts: str,
     tool_version: str | None,
     as_json: bool,
     dry_run: bool,
@@ -92,7 +103,7 @@ def label_import(
     if tool != EVH:
         from evh.acts import tool_import
 
-        asked = tool_import.Asked(tool, tool_version, question, several)
+        asked = tool_import.Asked(tool, tool_version, question, several, conflicts)
         _tool(source, dataset_id, name, by, asked, guideline, task, as_json=as_json, dry_run=dry_run)
         return
     from evh.acts import label_import as act
@@ -110,6 +121,7 @@ def label_import(
         task=task,
         encoding=encoding,
         as_typed=as_typed,
+        conflicts=conflicts,
         adjudicates=tuple(one.strip() for one in adjudicates.split(",") if one.strip()),
     )
     label_set = plan.label_set if dry_run else act.commit(project, plan)
@@ -117,6 +129,7 @@ def label_import(
     if as_json:
         row = _row(label_set, plan.n_of, guideline=plan.guideline is not None, written=not dry_run)
         row.update(n_empty=plan.n_empty, n_comments=plan.n_comments, settled=settled)
+        row["conflicts"] = [one.as_json() for one in plan.conflicts]
         common.emit("label-import", "label_sets", [row], warnings=plan.warnings)
         return
     done = "would label" if dry_run else "labelled"
@@ -125,6 +138,7 @@ def label_import(
         f" by {label_set.by} ({plural(plan.n_empty, 'row')} empty,"
         f" {plural(plan.n_comments, 'row')} that {'is no item' if plan.n_comments == 1 else 'are not items'})"
     )
+    _tell_conflicts(plan.conflicts)
     if settled:
         parents = ", ".join(str(one["set"]) for one in label_set.parents)
         counts = ", ".join(f"{count:,} {how}" for how, count in settled.items())
@@ -163,38 +177,52 @@ def _tool(  # noqa: PLR0917 - the command's options
     made = [one.label_set for one in plan.sets] if dry_run else act.commit(project, plan)
     if as_json:
         rows = [
-            _row(one, plan.n_of, guideline=plan.guideline is not None, written=not dry_run) for one in made
+            {
+                **_row(one, plan.n_of, guideline=plan.guideline is not None, written=not dry_run),
+                "conflicts": [each.as_json() for each in planned.conflicts],
+            }
+            for one, planned in zip(made, plan.sets, strict=True)
         ]
         common.emit("label-import", "label_sets", rows, warnings=plan.warnings)
         return
     done = "would make" if dry_run else "made"
     n_labels = plural(sum(one.n_items for one in made), "label")
     common.say(f"{done} {plural(len(made), 'set')} of {n_labels} from {source}, question {plan.question}")
-    for one in made:
+    for one, planned in zip(made, plan.sets, strict=True):
         common.say(f"  {one.ref}: {one.n_items:,} of {plan.n_of:,} items, by {one.by}")
+        _tell_conflicts(planned.conflicts)
     _next(plan.warnings, dataset_id, [one.ref for one in made])
+
+
+def _tell_conflicts(conflicts: Sequence[Conflict]) -> None:
+    """List the texts that got different answers, with the items that they are of."""
+    if not conflicts:
+        return
+    items = sum(len(one.items) for one in conflicts)
+    what = f"{plural(len(conflicts), 'text')} of equal bytes with different answers"
+    common.say(f"left unlabelled: {what}, {plural(items, 'item')}:")
+    for one in conflicts[:_SHOWN]:
+        more = f", … ({len(one.items):,} items)" if len(one.items) > _SHOWN else ""
+        said = " | ".join(one_line(shown(answer), 60) for answer in one.answers)
+        common.say(f"  {', '.join(one.items[:_SHOWN])}{more}: {said}")
+    if len(conflicts) > _SHOWN:
+        common.say(f"  … and {plural(len(conflicts) - _SHOWN, 'more text')} (--json lists them)")
 
 
 def _row(label_set: LabelSet, n_of: int, *, guideline: bool, written: bool) -> dict[str, Any]:
     """Return a set as JSON has it; rows and comments are a sheet's, null for an export."""
     tool = label_set.tool
     return {
-        "dataset_id": label_set.dataset_id,
-        "set": label_set.set,
+        **labels_json.made_row(label_set, n_of, written=written),
         "by": label_set.by,
         "imported_by": label_set.imported_by,
-        "task": label_set.task,
-        "n_items": label_set.n_items,
-        "of": n_of,
         "n_empty": None,
         "n_comments": None,
-        "labels_sha256": label_set.labels_sha256 or None,
         "guideline": guideline,
         "tool": dict(tool) if tool else None,
         "parents": [dict(one) for one in label_set.parents],
         "settled": None,
         "relabel_of": label_set.relabel_of,
-        "written": written,
     }
 
 

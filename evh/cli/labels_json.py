@@ -1,4 +1,7 @@
-"""The JSON of ``evh labels``: every figure unrounded, what is undefined null; its schema is labels.json."""
+"""The JSON of ``evh labels``, whose schema is labels.json, and of every command that makes a label set.
+
+Every figure is unrounded, what is undefined null.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evh.acts.labels import Anchoring, LabelsReport, Pair, SetSummary, TaskAgreement
     from evh.measure.intervals import Interval
+    from evh.records.labelset import LabelSet
+
+
+def made_row(label_set: LabelSet, n_of: int, *, written: bool) -> dict[str, Any]:
+    """Return what a command that makes a label set says of it, whatever it is made from.
+
+    Args:
+        label_set: the set.
+        n_of: items of its dataset.
+        written: it is on the disk, and was not only planned.
+    """
+    return {
+        "dataset_id": label_set.dataset_id,
+        "set": label_set.set,
+        "task": label_set.task,
+        "n_items": label_set.n_items,
+        "of": n_of,
+        "labels_sha256": label_set.labels_sha256 or None,
+        "written": written,
+    }
 
 
 def report_row(report: LabelsReport) -> dict[str, Any]:

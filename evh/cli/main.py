@@ -5,6 +5,7 @@ A command's module is imported when it is called, so that ``evh --help`` imports
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -197,6 +198,8 @@ def cli(ctx: click.Context, home: str | None) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit: 0 done, 1 refused, 2 usage, 3 partly done, 130 interrupted."""
+    # Records are read by the million and are in no cycle: looked through rarely, they cost a sixth less time.
+    gc.set_threshold(50_000, 20, 100)
     try:
         # Outside its standalone mode click gives the code of ctx.exit() back instead of raising it.
         code = cli.main(args=None if argv is None else list(argv), prog_name="evh", standalone_mode=False)

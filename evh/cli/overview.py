@@ -121,6 +121,7 @@ def _show_arms(line: DatasetLine) -> None:
                         *(["recorded"] if one.recorded else []),
                         *(["own labels"] if one.own else []),
                         *(["fitted here"] if one.fitted else []),
+                        *([] if one.trial is None else [f"trial, {one.trial:,} of {line.n_items:,}"]),
                     ]
                 ),
             ]

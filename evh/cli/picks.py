@@ -13,11 +13,8 @@ from evh.cli.table import table
 from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
-    from evh.acts.pick import Group, Report
+    from evh.acts.pick import Report
     from evh.project.find import Project
-
-MOST_ITEMS = 20
-"""How many items a command for the next step names."""
 
 
 @command(
@@ -111,7 +108,9 @@ def picks(*, target: str | None, tags: tuple[str, ...], as_json: bool) -> None:
         emit("picks", "picks", rows, warnings=report.warnings)
         return
     for group in report.groups:
-        say(f"waiting for {group.target}:" if group.target else "waiting, for no dataset yet:")
+        newer = group.newest if group.newest != group.target else None
+        told = f" (not for {newer}, a version of it: the commands below retarget them)" if newer else ""
+        say(f"waiting for {group.target}{told}:" if group.target else "waiting, for no dataset yet:")
         table(
             ["item", "dataset", "capture", "labels", "tags", "note", "by"],
             [
@@ -142,16 +141,19 @@ def picks(*, target: str | None, tags: tuple[str, ...], as_json: bool) -> None:
 def _next_of(here: Project, report: Report) -> list[str]:
     """Return the commands for what waits: labels for what has none, then a version of each target."""
     from evh.acts import dataset_extend, steps
+    from evh.acts import pick as act
     from evh.project import datasets
 
     bare: dict[str, list[str]] = {}
     for group in report.groups:
         for one in group.picks:
+            if not datasets.exists(here, one.pick.dataset_id):
+                continue  # nothing can be labelled or taken: the notes tell how to drop it
             if not one.labels and one.pick.item_id not in bare.get(one.pick.dataset_id, ()):
                 bare.setdefault(one.pick.dataset_id, []).append(one.pick.item_id)
     made = [
         steps.label_sheet(
-            name, " ".join(f"--item {shlex.quote(item_id)}" for item_id in item_ids[:MOST_ITEMS])
+            name, " ".join(f"--item {shlex.quote(item_id)}" for item_id in item_ids[: act.MOST_ITEMS])
         )
         for name, item_ids in bare.items()
     ]
@@ -160,21 +162,7 @@ def _next_of(here: Project, report: Report) -> list[str]:
             continue
         newest = group.newest or group.target
         if newest != group.target:
-            made += _for_newest(group, newest)
+            made += act.retarget_commands((one.pick for one in group.picks), {group.target}, newest)
         version = dataset_extend.next_version(here, newest)
         made.append(f"evh dataset-extend {newest} --dataset-id {version} --picks")
     return list(dict.fromkeys(made))
-
-
-def _for_newest(group: Group, newest: str) -> list[str]:
-    """Return the commands by which what waits for a dataset waits for its newest version; others stay."""
-    moved: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for one in group.picks:
-        targets = tuple(dict.fromkeys(newest if name == group.target else name for name in one.pick.targets))
-        moved.setdefault((one.pick.dataset_id, targets), []).append(one.pick.item_id)
-    return [
-        f"evh pick --dataset-id {name} "
-        + " ".join(f"--item {shlex.quote(item_id)}" for item_id in item_ids[:MOST_ITEMS])
-        + "".join(f" --for {target}" for target in targets)
-        for (name, targets), item_ids in moved.items()
-    ]

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     help="End the latest unfinished run as it is: nothing is asked, and what has no answer has failed.",
 )
 @click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Make a new run with the answers of the latest finished one, and ask only what failed in it.",
+)
+@click.option(
     "--repeat", type=click.IntRange(1, 100), metavar="N", help="Make N runs (default: the config's)."
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N items.")
@@ -50,6 +55,7 @@ def run(
     labels: str | None,
     resume: bool,
     finish: bool,
+    retry_failed: bool,
     repeat: int | None,
     limit: int | None,
     max_cost: float | None,
@@ -60,7 +66,8 @@ def run(
     """Run an arm over a dataset's items and score what it answers.
 
     Each output is kept as it comes: a run that was killed, stopped or left with calls that failed goes on
-    with --resume. Exit 3: some items failed, or the run is not finished.
+    with --resume. Items that failed for good are asked again, in a new run, with --retry-failed. Exit 3: some
+    items failed, or the run is not finished.
     """
     from evh.acts import misspelt
     from evh.acts import run as act
@@ -74,6 +81,13 @@ def run(
             "a run goes on as it began",
             why=["--resume and --finish take no --repeat and no --limit: both are kept with the run"],
             next=f"evh run --config {config_id} --resume",
+        )
+    if retry_failed and (resume or finish or repeat or limit):
+        raise Refusal(
+            "bad-options",
+            "--retry-failed makes a new run as the finished one was",
+            why=["it takes no --resume, --finish, --repeat and no --limit"],
+            next=f"evh run --config {config_id} --retry-failed",
         )
     project = common.project()
     config = misspelt.read(project, config_id)
@@ -89,6 +103,7 @@ def run(
             concurrency=concurrency,
             max_cost=max_cost,
             finish=finish,
+            retry_failed=retry_failed,
         )
     if dry_run:
         run_lines.tell_plan("run", plan.says(), as_json=as_json, notes=plan.notes, unfinished=[])

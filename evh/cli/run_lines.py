@@ -245,7 +245,7 @@ def tell(
             "items-failed",
             f"{plural(len(failed), 'item')} failed; what was answered is kept and scored",
             why=why,
-            next="mend what failed, then run again: a new run asks every item",
+            next="mend what failed; what failed is then asked again, and nothing else, with --retry-failed",
         )
     if why:
         rest = [f"… and {len(why) - SHOWN} more"] if len(why) > SHOWN else []

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     "--scorer", metavar="S", help="The judgements' name, one of your choosing: for picks or scores."
 )
 @click.option("--key", type=click.Path(path_type=Path), help="The sheet's key (default: the one beside it).")
+@click.option("--no-key", is_flag=True, help="Read its labels without a key: it is lost, or there is none.")
 @click.option(
     "--guideline", type=click.Path(path_type=Path), help="What was labelled by (default: the key's)."
 )
@@ -52,6 +53,7 @@ def sheet_import(
     set_name: str | None,
     scorer: str | None,
     key: Path | None,
+    no_key: bool,
     guideline: Path | None,
     encoding: str | None,
     as_typed: bool,
@@ -76,6 +78,7 @@ def sheet_import(
         guideline_path=guideline,
         encoding=encoding,
         as_typed=as_typed,
+        no_key=no_key,
     )
     plan = act.plan(project, asked)
     if dry_run:

@@ -12,6 +12,7 @@ from evh.store.text import one_line, plural
 if TYPE_CHECKING:
     from evh.acts.why import Answer
 
+FIGURE = "figure"
 HEX = 12
 """How many digits of a hash people see; ``--json`` has all."""
 
@@ -22,8 +23,9 @@ HEX = 12
 def why(*, ref: str, dataset_id: str | None, as_json: bool) -> None:
     """Show the provenance of one number: runs, sets, guideline, promotion, scorer, each file's sha256.
 
-    REF is run:RUN#METRIC, sheet:DATASET/ITEM#ARM.METRIC or agree:DATASET/SET,DATASET/SET#FIGURE; the pages
-    of the catalog give it ready to copy. Exit 1 when a file is no longer what was recorded.
+    REF is run:RUN#METRIC, sheet:DATASET/ITEM#ARM.METRIC, sheet:DATASET/ITEM#winner,
+    sheet:DATASET#ARM.win_rate or agree:DATASET/SET,DATASET/SET#FIGURE; the pages of the catalog give it
+    ready to copy. Exit 1 when a file is no longer what was recorded, or a figure what its rows give.
     """
     from evh.acts import why as act
 
@@ -71,11 +73,15 @@ def _tell(answer: Answer) -> None:
             who = one.by or "its record"
             say(f"          {'  ' * one.depth}  {who} says {one.recorded[:HEX]}, it is {now}")
     say()
-    held = sum(one.matches is True for one in answer.links)
-    changed = len(answer.changed)
+    files = [one for one in answer.links if one.kind != FIGURE]
+    held = sum(one.matches is True for one in files)
+    changed = sum(one.matches is False for one in files)
     say(
         f"{plural(held, 'record')} of {held + changed:,} match"
         if changed
         else f"all {plural(held, 'recorded hash', 'recorded hashes')} match"
     )
+    for one in answer.links:
+        if one.kind == FIGURE and one.matches is False:
+            say(f"{one_line(one.ref)} is not what its rows give")
     warn(answer.warnings)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
+from evh.llm.reply import MOST_TOKENS
 from evh.store import strict
 from evh.store.hashing import sha256_text
 
@@ -40,6 +42,8 @@ class Fit:
 class Ladder:
     """The first rung that answers: bytes, the server's ``/tokenize``, an estimate.
 
+    Until it is known whether the server counts at all, one prompt asks it and the others wait.
+
     Args:
         context: tokens of prompt and answer together.
         base_url: of the server, with the version.
@@ -48,7 +52,8 @@ class Ladder:
     context: int
     base_url: str
     _counts: OrderedDict[str, int] = field(default_factory=OrderedDict)
-    _counts_at_all: bool = True
+    _counts_at_all: bool | None = None
+    _first: asyncio.Lock | None = field(default=None, repr=False)
 
     async def fit(
         self, client: Client, model: str, messages: Sequence[Mapping[str, str]], max_tokens: int
@@ -64,8 +69,14 @@ class Ladder:
         return Fit(reckoned, "estimate", reckoned + max_tokens <= self.context)
 
     async def _count(self, client: Client, model: str, messages: Sequence[Mapping[str, str]]) -> int | None:
-        if not self._counts_at_all:
-            return None
+        if self._counts_at_all is None:
+            self._first = self._first or asyncio.Lock()
+            async with self._first:
+                if self._counts_at_all is None:
+                    return await self._ask(client, model, messages)
+        return await self._ask(client, model, messages) if self._counts_at_all else None
+
+    async def _ask(self, client: Client, model: str, messages: Sequence[Mapping[str, str]]) -> int | None:
         asked = [dict(one) for one in messages]
         key = sha256_text(strict.compact(asked))
         if key in self._counts:
@@ -73,9 +84,10 @@ class Ladder:
         body = {"model": model, "messages": asked, "add_generation_prompt": True}
         found = await client.look(f"{root(self.base_url)}/tokenize", body)
         count = found.get("count") if isinstance(found, dict) else None
-        if not isinstance(count, int) or isinstance(count, bool) or count <= 0:
+        if not _is_count(count):
             self._counts_at_all = False  # this server does not count: it is asked no more
             return None
+        self._counts_at_all = True
         self._counts[key] = count
         while len(self._counts) > _KEPT:
             self._counts.popitem(last=False)
@@ -89,8 +101,12 @@ async def context_of(client: Client, base_url: str, model: str) -> int | None:
     for one in listed if isinstance(listed, list) else []:
         if isinstance(one, dict) and one.get("id") == model:
             length = one.get("max_model_len")
-            return length if isinstance(length, int) and not isinstance(length, bool) and length > 0 else None
+            return length if _is_count(length) else None
     return None
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MOST_TOKENS
 
 
 def root(base_url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from functools import lru_cache
 
 _LENGTH = 16
 
@@ -17,8 +18,15 @@ def nonce(salt: str, chunk_sha: str, text: str) -> str:
     """
     number = 0
     while True:
-        message = chunk_sha if not number else f"{chunk_sha} {number}"
-        made = hmac.digest(bytes.fromhex(salt), message.encode(), "sha256").hex()[:_LENGTH]
+        keyed = _keyed(salt).copy()
+        keyed.update((chunk_sha if not number else f"{chunk_sha} {number}").encode())
+        made = keyed.hexdigest()[:_LENGTH]
         if made not in text:
             return made
         number += 1
+
+
+@lru_cache(maxsize=64)
+def _keyed(salt: str) -> hmac.HMAC:
+    """Return what every HMAC of a salt begins with (`hmac.digest` lets another thread in each time)."""
+    return hmac.new(bytes.fromhex(salt), digestmod="sha256")

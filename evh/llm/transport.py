@@ -8,21 +8,41 @@ for TLS and proxies httpx's own transport is used.
 from __future__ import annotations
 
 import asyncio
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 MOST_REPLY = 4 * 1024 * 1024
 """The most bytes of a reply that are read."""
 _MOST_HEAD = 64 * 1024
 _MOST_LINE = 4 * 1024
+# Bounded: Python refuses to read a number of more than 4,300 digits, and a server may send one.
+_STATUS = re.compile(rb"[1-9][0-9]{2}")
+_LENGTH = re.compile(rb"[0-9]{1,18}")
+_CHUNK = re.compile(rb"[0-9A-Fa-f]{1,15}")
 
 
 class TooLarge(httpx.TransportError):
     """A reply is larger than is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A reply as it came: its status, its headers in their order, its body still encoded."""
+
+    status: int
+    headers: Sequence[tuple[bytes, bytes]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """Return a header by its name in lower case, several joined by commas; None without one."""
+        found = [value for key, value in self.headers if key.lower() == name.encode("ascii")]
+        return b", ".join(found).decode("utf-8", "replace") if found else None
 
 
 class LoopTransport(httpx.AsyncBaseTransport):
@@ -45,9 +65,17 @@ class LoopTransport(httpx.AsyncBaseTransport):
             httpx.TransportError: no connection, none in time, a reply that breaks off or is too large.
         """
         place = (request.url.host, request.url.port or 80)
-        head = b"%s %s HTTP/1.1\r\n" % (request.method.encode("ascii"), request.url.raw_path)
-        head += b"".join(b"%s: %s\r\n" % pair for pair in request.headers.raw) + b"\r\n"
-        body = await request.aread()
+        found = await self.send(place, head_of(request), await request.aread())
+        return httpx.Response(found.status, headers=_plain(found.headers), content=found.body)
+
+    async def send(self, place: tuple[str, int], head: bytes, body: bytes) -> Raw:
+        """Send a request that is bytes already: what `handle_async_request` does, without httpx around it.
+
+        Args:
+            place: host and port.
+            head: from `head_of`, with the body's length in it.
+            body: what follows the head.
+        """
         idle = self._idle.setdefault(place, [])
         while idle:
             connection = idle.pop()
@@ -75,17 +103,13 @@ class LoopTransport(httpx.AsyncBaseTransport):
             raise httpx.ConnectTimeout(f"no connection within {self._connect_s:g} s") from error
         except OSError as error:
             raise httpx.ConnectError(error.strerror or str(error)) from error
+        except UnicodeError as error:  # a name with a part of more than 63 signs
+            raise httpx.ConnectError(f"no network can look up {place[0]!r}: {error}") from error
         return connection
 
-    async def _ask(
-        self, connection: _Connection, head: bytes, body: bytes, idle: list[_Connection]
-    ) -> httpx.Response:
+    async def _ask(self, connection: _Connection, head: bytes, body: bytes, idle: list[_Connection]) -> Raw:
         try:
-            async with asyncio.timeout(self._read_s):
-                reply = await connection.ask(head, body)
-        except TimeoutError as error:
-            connection.close()
-            raise httpx.ReadTimeout(f"no whole reply within {self._read_s:g} s") from error
+            reply = await connection.ask(head, body, self._read_s)
         except BaseException:
             connection.close()
             raise
@@ -96,13 +120,27 @@ class LoopTransport(httpx.AsyncBaseTransport):
         return reply
 
 
+def head_of(request: httpx.Request) -> bytes:
+    """Return a request's head as it is sent, with the blank line that ends it."""
+    first = b"%s %s HTTP/1.1\r\n" % (request.method.encode("ascii"), request.url.raw_path)
+    return first + b"".join(b"%s: %s\r\n" % pair for pair in request.headers.raw) + b"\r\n"
+
+
+def _plain(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a body that is here whole, still encoded: httpx must not decode it itself."""
+    left_out = (b"content-encoding", b"transfer-encoding", b"content-length")
+    kept = [(name, value) for name, value in headers if name.lower() not in left_out]
+    encodings = [value for name, value in headers if name.lower() == b"content-encoding"]
+    return [*kept, *((b"x-evh-encoding", value) for value in encodings)]
+
+
 class _Connection(asyncio.Protocol):
     """One connection: sends a request, gathers its reply."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._buffer = bytearray()
-        self._waiting: asyncio.Future[httpx.Response] | None = None
+        self._waiting: asyncio.Future[Raw] | None = None
         self._transport: asyncio.Transport | None = None
         self._status = 0
         self._headers: list[tuple[bytes, bytes]] = []
@@ -145,14 +183,22 @@ class _Connection(asyncio.Protocol):
 
     # --- the transport's side
 
-    async def ask(self, head: bytes, body: bytes) -> httpx.Response:
-        """Send a request and wait for its reply."""
+    async def ask(self, head: bytes, body: bytes, within_s: float) -> Raw:
+        """Send a request and wait for its reply, whole, for so many seconds."""
         if self._transport is None:  # pragma: no cover - create_connection has made it
             raise httpx.ConnectError("not connected")
-        self._waiting = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
         self._body, self._parts, self._size, self.heard, self.reusable = None, [], 0, False, False
-        self._transport.write(head + body)
-        return await self._waiting
+        late = loop.call_later(within_s, self._late, within_s)
+        try:
+            self._transport.write(head + body)
+            return await self._waiting
+        finally:
+            late.cancel()
+
+    def _late(self, within_s: float) -> None:
+        self._fail(httpx.ReadTimeout(f"no whole reply within {within_s:g} s"))
 
     def close(self) -> None:
         """Close the connection."""
@@ -179,7 +225,7 @@ class _Connection(asyncio.Protocol):
     def _read_head(self, head: bytes) -> None:
         first, *lines = head.split(b"\r\n")
         parts = first.split(b" ", 2)
-        if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not parts[1].isdigit():
+        if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not _STATUS.fullmatch(parts[1]):
             raise httpx.RemoteProtocolError("the reply is not HTTP/1.1")
         self._status = int(parts[1])
         if 100 <= self._status < 200:
@@ -197,8 +243,8 @@ class _Connection(asyncio.Protocol):
         elif b"chunked" in known.get(b"transfer-encoding", b"").lower():
             self._body = self._chunked
         elif b"content-length" in known:
-            if not known[b"content-length"].isdigit():
-                raise httpx.RemoteProtocolError("the reply's content-length is not a number")
+            if not _LENGTH.fullmatch(known[b"content-length"]):
+                raise httpx.RemoteProtocolError("the reply's content-length is no number of bytes")
             self._need, self._body = int(known[b"content-length"]), self._of_length
             if self._need > self._most:
                 raise self._too_large()
@@ -219,11 +265,11 @@ class _Connection(asyncio.Protocol):
                 if len(self._buffer) > _MOST_LINE:
                     raise httpx.RemoteProtocolError("a chunk of the reply has no length")
                 return None
-            try:
-                size = int(self._buffer[:end].split(b";")[0], 16)
-            except ValueError:
-                raise httpx.RemoteProtocolError("a chunk of the reply has no length") from None
-            if size < 0 or self._size + size > self._most:
+            said = bytes(self._buffer[:end]).split(b";")[0].strip()
+            if not _CHUNK.fullmatch(said):  # `int` alone would take "-5" and "0x_5"
+                raise httpx.RemoteProtocolError("a chunk of the reply has no length")
+            size = int(said, 16)
+            if self._size + size > self._most:
                 raise self._too_large()
             if len(self._buffer) < end + 2 + size + 2:
                 return None
@@ -246,14 +292,7 @@ class _Connection(asyncio.Protocol):
         if self._buffer:
             self.reusable = False  # it says more than was asked
         if self._waiting and not self._waiting.done():
-            self._waiting.set_result(httpx.Response(self._status, headers=self._plain(), content=data))
-
-    def _plain(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a body that is here whole, still encoded: httpx must not decode it itself."""
-        left_out = (b"content-encoding", b"transfer-encoding", b"content-length")
-        kept = [(name, value) for name, value in self._headers if name.lower() not in left_out]
-        encodings = [value for name, value in self._headers if name.lower() == b"content-encoding"]
-        return [*kept, *((b"x-evh-encoding", value) for value in encodings)]
+            self._waiting.set_result(Raw(self._status, self._headers, data))
 
     def _fail(self, error: httpx.TransportError) -> None:
         if self._waiting and not self._waiting.done():

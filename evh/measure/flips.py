@@ -82,8 +82,9 @@ def sign_flip_tests(
     grid = to_grid(scores)
     first, second = np.triu_indices(grid.arms, 1)
     n, total = _shared(grid, first, second)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         difference = total * grid.step / n
+        difference = np.where(np.isinf(difference), total / n * grid.step, difference)
     alike = _alike(grid)
     sums = _grouped(grid.whole, groups)
     test = _Test(first, second, grid.slack, flips=flips, seed=seed)

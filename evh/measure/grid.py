@@ -14,6 +14,8 @@ _ROOM = 2.0**52
 _MOST_DECIMALS = 9
 # How far a score may lie from a whole number of steps and still be read as one: float noise, nothing more.
 _NOISE = 1e-12
+# Scores whose largest lies outside of this are brought to 1..2 first.
+_SMALL, _LARGE = 2.0**-30, 2.0**100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,11 @@ def to_grid(scores: NDArray[np.float64]) -> Grid:
         raise ValueError("a score is infinite")
     largest = float(np.abs(filled).max(initial=0.0))
     n = max(len(filled), 1)
+    if largest and not _SMALL < largest < _LARGE:
+        # Their sums would be infinite, or all would count as 0: a power of two takes no digit away.
+        _, power = np.frexp(largest)
+        turned = to_grid(np.where(present, np.ldexp(table, 1 - int(power)), np.nan))
+        return Grid(turned.whole, present, float(np.ldexp(turned.step, int(power) - 1)), turned.exact)
     for decimals in range(_MOST_DECIMALS + 1):
         scale = 10.0**decimals
         if largest * scale * n > _ROOM:

@@ -94,11 +94,13 @@ class Corrected:
         share: the Rogan–Gladen estimate, cut to 0..1.
         interval: by bootstrap; None where too few resamples define it.
         refused: the reason, a sentence's end; None where there is an estimate.
+        unbounded: why there is an estimate without an interval, a sentence's end; None where it has one.
     """
 
     share: float | None
     interval: Interval | None
     refused: str | None
+    unbounded: str | None = None
 
 
 def corrected(yes: int, n: int, of: Slice, *, resamples: int = RESAMPLES, seed: int = 0) -> Corrected:
@@ -142,10 +144,22 @@ def corrected(yes: int, n: int, of: Slice, *, resamples: int = RESAMPLES, seed: 
             "the labeler tells nothing about these people's answers",
         )
     share = min(1.0, max(0.0, (yes / n + specificity - 1) / excess))
-    return Corrected(share, _corrected_interval(yes, n, of, resamples, seed), None)
+    found, undefined = _corrected_interval(yes, n, of, resamples, seed)
+    if found is not None:
+        return Corrected(share, found, None)
+    return Corrected(
+        share,
+        None,
+        None,
+        f"no interval: {undefined:.1%} of the resamples of a slice of {of.n:,} define no rate, and at most "
+        f"{1 - _DEFINED:.0%} may: it takes more of what the slice has few of",
+    )
 
 
-def _corrected_interval(yes: int, n: int, of: Slice, resamples: int, seed: int) -> Interval | None:
+def _corrected_interval(
+    yes: int, n: int, of: Slice, resamples: int, seed: int
+) -> tuple[Interval | None, float]:
+    """Return the interval, None where there is none, and the share of resamples that define no rate."""
     import numpy as np
 
     draw = np.random.RandomState(np.random.MT19937(seed))  # its streams are frozen
@@ -154,14 +168,15 @@ def _corrected_interval(yes: int, n: int, of: Slice, resamples: int, seed: int) 
     rates = draw.binomial(n, yes / n, size=resamples) / n
     hits, missed, false_yes, right_no = drawn.T
     defined = (hits + missed > 0) & (right_no + false_yes > 0) & (hits * right_no > missed * false_yes)
+    undefined = 1 - float(defined.mean())
     if defined.sum() < _DEFINED * resamples:
-        return None
+        return None, undefined
     hits, missed, false_yes, right_no = (one[defined] for one in (hits, missed, false_yes, right_no))
     s, c = hits / (hits + missed), right_no / (right_no + false_yes)
     found = np.sort(np.clip((rates[defined] + c - 1) / (s + c - 1), 0.0, 1.0))
     tail = (1 - _CONFIDENCE) / 2
     last = len(found) - 1
-    return Interval(float(found[round(tail * last)]), float(found[round((1 - tail) * last)]))
+    return Interval(float(found[round(tail * last)]), float(found[round((1 - tail) * last)])), undefined
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,14 @@ class Arm:
     ``name`` is the config's id, or the run's where a run was named. ``run`` holds its outputs: the latest
     finished measured run. ``scored`` are the runs that hold scores of those outputs, one for each label
     or reference set they were scored against, the reference's first; the run itself where it has scores.
+    ``judged`` is the judged run that holds what a judge says of them, where it is a judge's metric that the
+    arm is looked at by: then its scores are read from there alone.
     """
 
     name: str
     run: Run
     scored: tuple[Run, ...]
+    judged: Run | None = None
 
     @property
     def recorded(self) -> bool:
@@ -41,6 +44,16 @@ class Arm:
 def scored_against(run: Run) -> str | None:
     """Return what a run was scored against: ``labels/<dataset>/<set>``, ``<tier>/<name>``, or None."""
     return f"labels/{run.labels}" if run.labels else run.reference
+
+
+def trial_of(run: Run, n_items: int) -> int | None:
+    """Return over how many of a dataset's items a run was a trial (``--limit``); None for a whole run.
+
+    A run that was scored again has the limit of the run that it was made from in its fingerprint.
+    """
+    data = run.fingerprint.get("data")
+    limit = run.extra.get("limit", data.get("limit") if isinstance(data, dict) else None)
+    return limit if isinstance(limit, int) and 0 < limit < n_items else None
 
 
 def of_dataset(
@@ -90,10 +103,11 @@ def of_dataset(
 def repeats(arm: Arm, all_runs: Sequence[Run]) -> list[Arm]:
     """Return an arm once for each run of its repeat group on its dataset, oldest first.
 
-    The arm alone, where its run was no repeat, or where that run was named and not its config.
+    The arm alone, where its run was no repeat, where that run was named and not its config, and by a judge's
+    metric: it judged one run of it.
     """
     group = arm.run.repeat_group
-    if group is None or arm.name != arm.run.config_id:
+    if group is None or arm.name != arm.run.config_id or arm.judged is not None:
         return [arm]
     here = [run for run in all_runs if run.dataset_id == arm.run.dataset_id and not run.judged]
     found = [

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import check_new, files, listed, missing, read_each
+from evh.project.shelf import check_new, listed, missing, read_each, yaml_files, yaml_of
 from evh.records import config as record
 from evh.store import atomic, strict
 from evh.store.hashing import sha256
@@ -27,20 +27,13 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 def paths(project: Project) -> list[Path]:
     """Return the config files, sorted by name."""
-    place = project.data / "configs"
-    return sorted([*files(place, ".yaml"), *files(place, ".yml")])
+    return yaml_files(project.data / "configs")
 
 
 def path_of(project: Project, config_id: str) -> Path:
     """Return where a config of that id lies: under its own name, else in the file that says so."""
-    own = project.data / "configs" / f"{check_id(config_id, 'config')}.yaml"
-    if own.exists():
-        return own
-    for path in paths(project):
-        found = read_each([path], lambda one: read_file(project, one), [])  # a broken file is its own trouble
-        if found and found[0].config_id == config_id:
-            return path
-    return own
+    check_id(config_id, "config")
+    return yaml_of(project.data / "configs", config_id, lambda one: read_file(project, one).config_id)
 
 
 def exists(project: Project, config_id: str) -> bool:

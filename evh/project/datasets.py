@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
+from evh.project import item_texts
+from evh.project.item_texts import Reader, item_rows, items_path
 from evh.project.shelf import check_new, files, listed, missing, read_each
 from evh.records import dataset as record
 from evh.records.dataset import Dataset, Item
 from evh.store import atomic, parquet, strict
 from evh.store.hashing import sha256, sha256_lines
 from evh.store.locks import held
-from evh.store.names import check_id, item_stems, possible_stems
+from evh.store.names import check_id, item_stems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evh.project.find import Project
-
-ITEM_COLUMNS = {"item_id": "text", "sha256": "text", "text": "bytes", "fields": "text", "lineage": "text"}
+ITEM_COLUMNS = item_texts.ITEM_COLUMNS
+source_path = item_texts.source_path
 
 
 def ids(project: Project) -> list[str]:
@@ -113,7 +115,7 @@ def text_places(project: Project, dataset: Dataset) -> list[Path] | None:
     """Return the folders that say what a dataset's texts are, or None: they may lie anywhere."""
     own = f"sources/{dataset.dataset_id}"
     if dataset.items_file is not None:
-        return [_items_path(project, dataset)]
+        return [items_path(project, dataset)]
     if dataset.source_dir not in ("", own) or not all(
         one.source_path.startswith(f"{own}/") and ".." not in one.source_path for one in dataset.items
     ):
@@ -124,50 +126,16 @@ def text_places(project: Project, dataset: Dataset) -> list[Path] | None:
 def _texts(project: Project, dataset: Dataset, wanted: list[Item]) -> dict[str, bytes]:
     made: dict[str, bytes] = {}
     reasons: list[str] = []
-    stored = _parquet_texts(project, dataset) if dataset.items_file else None
-    for one in wanted:
-        if stored is not None:
-            data = stored.get(one.item_id)
-            place = f"{dataset.items_file}: {one.item_id}"
-        else:
-            path = source_path(project, dataset, one)
-            data = strict.read_bytes(path) if path else None
-            place = project.show(path) if path else f"{dataset.dataset_id}/{one.item_id}"
-        if data is None:
-            reasons.append(f"{place}: the item's text is not here")
-        elif sha256(data) != one.sha256:
-            reasons.append(f"{place}: the bytes are not the ones that the dataset recorded")
-        else:
-            made[one.item_id] = data
+    with Reader(project, dataset) as reader:
+        for one in wanted:
+            found = reader.read(one)
+            if isinstance(found, bytes):
+                made[one.item_id] = found
+            else:
+                reasons.append(found)
     if reasons:
-        raise Refusal(
-            "item-bytes",
-            f"the texts of {dataset.dataset_id} cannot be read",
-            why=reasons,
-            next="restore the files (git checkout), and see that data/.gitattributes is '* -text'",
-        )
+        raise item_texts.changed(dataset, reasons)
     return made
-
-
-def source_path(project: Project, dataset: Dataset, item: Item) -> Path | None:
-    """Return the file of an item's bytes, or None: what the manifest says, then our place, then a raw id.
-
-    A path that leads out of the project, by ``..`` or by a link, is never followed.
-    """
-    candidates = []
-    if item.source_path and not PurePosixPath(item.source_path).is_absolute():
-        bases = [project.data, project.root]
-        if dataset.source_dir:
-            bases += [project.data / dataset.source_dir, project.root / dataset.source_dir]
-        bases.append(project.data / "sources" / dataset.dataset_id)
-        candidates += [base / item.source_path for base in bases]
-    candidates += [
-        project.data / "sources" / dataset.dataset_id / f"{stem}.txt" for stem in possible_stems(item.item_id)
-    ]
-    for path in candidates:
-        if path.is_file() and project.inside(path):
-            return path
-    return None
 
 
 def write_new(project: Project, dataset: Dataset, item_texts: Mapping[str, bytes]) -> Dataset:
@@ -279,7 +247,7 @@ def _with_items(project: Project, path: Path, dataset: Dataset) -> Dataset:
             "fields": _object(row, "fields", dataset),
             "lineage": _object(row, "lineage", dataset),
         }
-        for row in _item_rows(project, dataset)
+        for row in item_rows(project, dataset)
     ]
     whole: dict[str, Any] = {**strict.read_object(path), "items": items}
     return record.parse(whole, project.show(path))
@@ -314,24 +282,8 @@ def _check_litter(project: Project, folder: Path, files_made: Mapping[str, bytes
         )
 
 
-def _parquet_texts(project: Project, dataset: Dataset) -> dict[str, bytes]:
-    return {row["item_id"]: row["text"] for row in _item_rows(project, dataset)}
-
-
-def _item_rows(project: Project, dataset: Dataset) -> list[dict[str, Any]]:
-    path = _items_path(project, dataset)
-    return parquet.read_rows(
-        path, ITEM_COLUMNS, place=project.show(path), key="item_id", filled=("sha256", "text")
-    )
-
-
 def _object(row: Mapping[str, Any], column: str, dataset: Dataset) -> dict[str, Any]:
-    place = f"{dataset.items_file}: {row['item_id']}: {column}"
-    return strict.parse_object((row[column] or "{}").encode(), place)
-
-
-def _items_path(project: Project, dataset: Dataset) -> Path:
-    path = project.data / "datasets" / str(dataset.items_file)
-    if not project.inside(path):
-        raise Refusal("outside", f"{path} leads out of the project", why=[f"{path}: not followed"])
-    return path
+    text = row[column]
+    if not text or text == "{}":
+        return {}
+    return strict.parse_object(text.encode(), f"{dataset.items_file}: {row['item_id']}: {column}")

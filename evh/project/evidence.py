@@ -118,11 +118,25 @@ def places(project: Project, log: str | None = None) -> list[Place]:
 
 
 def settings(project: Project, at: Place) -> JournalSettings | None:
-    """Return how a journal was asked, or None: it was not begun."""
+    """Return how a journal was asked, or None: it was not begun.
+
+    Raises:
+        Refusal: it cannot be read, or its hashes are not those of what it says was asked.
+    """
     if not at.settings.exists():
         return None
     _inside(project, at.settings)
-    return record.parse_settings(strict.read_object(at.settings), project.show(at.settings))
+    place = project.show(at.settings)
+    found = record.parse_settings(strict.read_object(at.settings), place)
+    reasons = record.edited(found)
+    if reasons:
+        raise Refusal(
+            "edited-settings",
+            f"{place} was edited: its hashes are not those of what it says",
+            why=[f"{place}: {reason}" for reason in reasons],
+            next="restore it (git checkout); to ask otherwise, begin another journal: --journal NAME",
+        )
+    return found
 
 
 def begin(project: Project, at: Place, made: JournalSettings) -> None:
@@ -135,9 +149,16 @@ def labels(project: Project, at: Place) -> Iterator[EvidenceLabel]:
     """Yield the labels of a journal in their order.
 
     Raises:
-        Refusal: rows that are no labels, or two of one ``chunk_sha``; the first reasons, as they are met.
+        Refusal: rows that are no labels, two of one ``chunk_sha``, or one that another model, prompt or
+            question gave than the journal's settings name; the first reasons, as they are met.
     """
     place = project.show(at.journal)
+    began = settings(project, at)
+    asked = (
+        tuple(str(began.asked.get(key, "")) for key in ("model", "prompt_sha", "question_sha"))
+        if began
+        else ()
+    )
     seen: set[bytes] = set()
     reasons: list[str] = []
     for number, raw in _rows(project, at.journal):
@@ -146,6 +167,8 @@ def labels(project: Project, at: Place) -> Iterator[EvidenceLabel]:
         if key and key in seen:
             reasons.append(f"{place}: line {number}: a second label of {one.chunk_sha[:12]}…")
         seen.add(key)
+        if asked and (one.model, one.prompt_sha, one.question_sha) != asked:
+            reasons += _of_others(one, asked, f"{place}: line {number}")
         if len(reasons) >= SHOWN:
             break
         if not reasons:
@@ -157,6 +180,16 @@ def labels(project: Project, at: Place) -> Iterator[EvidenceLabel]:
             why=reasons,
             next="restore it (git checkout)",
         )
+
+
+def _of_others(one: EvidenceLabel, asked: tuple[str, ...], place: str) -> list[str]:
+    """Return in what a label contradicts the settings of its journal; what a row leaves out says nothing."""
+    given = {"model": one.model, "prompt_sha": one.prompt_sha, "question_sha": one.question_sha}
+    return [
+        f"{place}: {key} {said[:80]!r}, and the journal's settings say {there[:80]!r}"
+        for (key, said), there in zip(given.items(), asked, strict=True)
+        if said not in ("", there)
+    ]
 
 
 def standing_failures(
@@ -178,6 +211,30 @@ def readings(project: Project, at: Place, skip: Collection[str] = ()) -> Iterato
 def probes(project: Project, at: Place) -> dict[str, Probe]:
     """Return probe_id → its latest row."""
     return {one.probe_id: one for one in _parsed(project, at.probes, record.parse_probe, "probes")}
+
+
+def torn(project: Project, at: Place) -> list[str]:
+    """Return which files of a journal have a last line that a crash cut, a sentence each.
+
+    Readers leave such a line out, and `mend` drops it.
+    """
+    told = {
+        at.journal: "its chunk is asked again",
+        at.readings: "its chunk is asked again, where it has no label",
+        at.probes: "its probe is asked again",
+        at.failed: "its chunk is told of again when it is asked",
+    }
+    return [
+        f"{project.show(path)}: a torn last line is left out: {then}"
+        for path, then in told.items()
+        if journal.torn(path)
+    ]
+
+
+def mend(project: Project, at: Place) -> None:
+    """Drop the last lines that a crash cut; the caller holds the journal's lock."""
+    for path in (at.journal, at.readings, at.probes, at.failed):
+        journal.mend_held(project.writable(path))
 
 
 def journal_sha(at: Place) -> str:

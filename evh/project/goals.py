@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
-from evh.project.shelf import files, listed, missing, read_each
+from evh.project.shelf import listed, missing, read_each, yaml_files
 from evh.records import goal as record
 from evh.store import strict
 from evh.store.names import check_id
@@ -24,8 +24,7 @@ def place_of(project: Project) -> Path:
 
 def paths(project: Project) -> list[Path]:
     """Return the goal files, by name."""
-    place = place_of(project)
-    return sorted([*files(place, ".yaml"), *files(place, ".yml")])
+    return yaml_files(place_of(project))
 
 
 def read_file(project: Project, path: Path) -> Goal:

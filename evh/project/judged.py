@@ -17,13 +17,14 @@ from evh.project import runs
 from evh.project.shelf import read_each
 from evh.records import run as record
 from evh.records.judge import plain
+from evh.records.verdict import wrong_with
 from evh.store import atomic, journal, strict
 from evh.store.hashing import sha256
 from evh.store.locks import held
 from evh.store.names import check_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evh.project.find import Project
@@ -53,7 +54,7 @@ def exists(project: Project, scorer: str) -> bool:
 def write_new(
     project: Project,
     scorer: str,
-    judged_runs: Sequence[tuple[Run, Sequence[Prediction]]],
+    judged_runs: Iterable[tuple[Run, Sequence[Prediction]]],
     *,
     before: Callable[[], Path | None] | None = None,
 ) -> list[Run]:
@@ -62,7 +63,7 @@ def write_new(
     Args:
         project: the project.
         scorer: a name that is not used yet.
-        judged_runs: each run with its rows.
+        judged_runs: each run with its rows, taken one after the other.
         before: writes what belongs to them, once the name is known to be free, and returns its folder: it is
             taken away again where the runs cannot be written.
 
@@ -93,6 +94,27 @@ def write_new(
     return made
 
 
+def refuse_filled(project: Project, scorer: str) -> None:
+    """Refuse to judge under a name whose judgements came in a filled sheet: two kinds do not share a folder.
+
+    Raises:
+        Refusal: ``data/runs-judged/<scorer>/`` was made by ``evh sheet-import``.
+    """
+    found = [
+        run
+        for run in runs.read_all(project, [])
+        if run.folder == folder(scorer) and (run.judged or {}).get("sheet_sha256")
+    ]
+    if found:
+        by = (found[0].judged or {}).get("by")
+        raise Refusal(
+            "existing-scorer",
+            f"the judgements by {scorer!r} came in a filled sheet, not from a judge",
+            why=[f"data/{found[0].folder}/: filled in by {by}; a judge's would replace them"],
+            next=f"give the judge another name: rename data/judges/{scorer}.yaml and its scorer",
+        )
+
+
 def taken(scorer: str) -> Refusal:
     """Return the Refusal for a scorer whose judgements are there: they are never written over."""
     return Refusal(
@@ -108,16 +130,55 @@ def verdicts_path(project: Project, scorer: str) -> Path:
     return project.writable(project.data / folder(scorer) / VERDICTS)
 
 
-def verdicts(project: Project, scorer: str) -> dict[str, dict[str, Any]]:
+def verdicts(
+    project: Project, scorer: str, *, unfit: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+) -> dict[str, dict[str, Any]]:
     """Return a scorer's verdicts by their key; of a key that was asked again the last line counts.
 
-    A line without a key is another program's, and no verdict.
+    A line without a key is another program's, and no verdict. A question that was answered is asked no more:
+    a second verdict that differs is a contradiction, unless it came in a file after the first.
+
+    Args:
+        project: the project.
+        scorer: the judge.
+        unfit: why a row is no verdict of the judge as it is now, or None.
 
     Raises:
-        Refusal: a line that is not one JSON object.
+        Refusal: a line that is not one JSON object; every row that is no verdict, or contradicts another.
     """
-    rows = journal.read(verdicts_path(project, scorer)).rows
-    return {row["key"]: row for row in rows if isinstance(row.get("key"), str)}
+    path = verdicts_path(project, scorer)
+    made: dict[str, dict[str, Any]] = {}
+    lines: dict[str, int] = {}
+    reasons: list[str] = []
+    for number, row in enumerate(journal.read(path).rows, start=1):
+        if "key" not in row:
+            continue
+        wrong = wrong_with(row)
+        told = wrong or [reason for reason in [unfit(row)] if reason]
+        reasons += [f"{project.show(path)}: line {number}: {reason}" for reason in told]
+        if wrong:
+            continue
+        before = made.get(row["key"])
+        if before is not None and _contradict(before, row):
+            reasons.append(
+                f"{project.show(path)}: line {number}: another verdict of {row['judge']} on {row['item_id']} "
+                f"than in line {lines[row['key']]}"
+            )
+        made[row["key"]], lines[row["key"]] = row, number
+    if reasons:
+        raise Refusal(
+            "bad-verdicts",
+            f"the verdicts of {scorer!r} are not what a judge gave",
+            why=reasons,
+            next=f"restore {project.show(path)} (git checkout), or take the lines out: they are asked again",
+        )
+    return made
+
+
+def _contradict(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    if "said" not in before or "said" not in row or before["said"] == row["said"]:
+        return False
+    return row.get("source") is None or row.get("source") == before.get("source")
 
 
 def open_verdicts(project: Project, scorer: str) -> journal.Appender:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import files, listed, missing, read_each
+from evh.project.shelf import listed, missing, read_each, yaml_files, yaml_of
 from evh.records import judge as record
 from evh.store import atomic, strict
 from evh.store.locks import held
@@ -23,20 +23,13 @@ _KEY = re.compile(r"validated_by[ \t]*:.*")
 
 def paths(project: Project) -> list[Path]:
     """Return the judge files, sorted by name."""
-    place = project.data / "judges"
-    return sorted([*files(place, ".yaml"), *files(place, ".yml")])
+    return yaml_files(project.data / "judges")
 
 
 def path_of(project: Project, scorer: str) -> Path:
     """Return where the judge of that name lies: under its own name, else in the file that says so."""
-    own = project.data / "judges" / f"{check_id(scorer, 'judge')}.yaml"
-    if own.exists():
-        return own
-    for path in paths(project):
-        found = read_each([path], lambda one: read_file(project, one), [])  # a broken file is its own trouble
-        if found and found[0].scorer == scorer:
-            return path
-    return own
+    check_id(scorer, "judge")
+    return yaml_of(project.data / "judges", scorer, lambda one: read_file(project, one).scorer)
 
 
 def read(project: Project, scorer: str) -> Judge:

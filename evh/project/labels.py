@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import check_new, folders, holding, listed, missing, read_each, read_item_files
+from evh.project.shelf import folders, holding, listed, missing, read_each, read_item_files, write_item_files
 from evh.records import labelset as record
 from evh.records.labelset import LabelItem, LabelSet, labels_digest
-from evh.store import atomic, parquet, strict
+from evh.store import parquet, strict
 from evh.store.hashing import is_sha256
-from evh.store.locks import held
-from evh.store.names import check_id, item_stems
+from evh.store.names import check_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -167,25 +166,15 @@ def write_new(
     )
     manifest = record.dump(made)
     large = len(raw) > parquet.ROWS_AS_TEXT
+    last: dict[str, bytes] = {}
     if large:
         manifest.pop("items")
-    with held(project.locks, project.writable(place)):
-        if place.exists():
-            raise already(label_set.ref)
-        check_new(place, "label set")
-        try:
-            with atomic.new_folder(place) as writer:
-                if large:
-                    writer.add(LARGE, parquet.dump_rows(_rows(made, raw), LABEL_COLUMNS))
-                else:
-                    stems = item_stems(list(raw))
-                    for item_id, text in raw.items():
-                        writer.add(f"{stems[item_id]}.txt", text)
-                if guideline:
-                    writer.add(f"{GUIDELINE}{guideline[0]}", guideline[1])
-                writer.add(MANIFEST, strict.dump_manifest(manifest))
-        except FileExistsError:
-            raise already(label_set.ref) from None
+        last[LARGE] = parquet.dump_rows(_rows(made, raw), LABEL_COLUMNS)
+    if guideline:
+        last[f"{GUIDELINE}{guideline[0]}"] = guideline[1]
+    last[MANIFEST] = strict.dump_manifest(manifest)
+    taken = already(label_set.ref)
+    write_item_files(project, place, {} if large else raw, last=last, kind="label set", already=taken)
     return made
 
 

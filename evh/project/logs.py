@@ -5,6 +5,7 @@ Chunks are streamed: a log may be larger than memory. Each ``chunk_sha`` is held
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import SHOWN, Refusal
@@ -25,6 +26,7 @@ CHUNKS = "chunks.jsonl"
 LARGE = "chunks.parquet"
 QUERIES = "queries.jsonl"
 UPDATES = "updates"
+_MEND = "restore it (git checkout), or import it again: evh log-import FILE --project {} --replace"
 _GROUP_BYTES = 2 << 20
 _GROUP_ROWS = 5_000
 
@@ -78,13 +80,22 @@ def chunks(project: Project, name: str) -> Iterator[Chunk]:
     """Yield a log's chunks in their order, each checked against its ``chunk_sha``.
 
     Raises:
-        Refusal: no such log; a row that is no chunk or whose ``chunk_sha`` is not that of its text; the
-            first reasons, as they are met.
+        Refusal: no such log; one that was cut off or holds nothing; a row that is no chunk or whose
+            ``chunk_sha`` is not that of its text; the first reasons, as they are met.
     """
     path = check(project, name)
     place = project.show(path)
+    cut = journal.torn(path) if path.name == CHUNKS else 0
+    if cut:
+        raise Refusal(
+            "cut-log",
+            f"the log {name!r} is cut off",
+            why=[f"{place}: its last line has no end ({cut:,} bytes): what stood behind it is lost"],
+            next=_MEND.format(name),
+        )
     reasons: list[str] = []
     seen = _Seen()
+    number = 0
     for number, raw in enumerate(_rows(path, place), start=1):
         found = record.parse_chunk(raw, f"{place}: row {number}", reasons)
         if raw.get("t") == found.t and seen.again(found.t):  # a row without a place has none twice
@@ -93,12 +104,19 @@ def chunks(project: Project, name: str) -> Iterator[Chunk]:
             break
         if not reasons:
             yield found
+    if not number:
+        raise Refusal(
+            "cut-log",
+            f"the log {name!r} holds no chunk",
+            why=[f"{place}: it is empty, and no import writes it so"],
+            next=_MEND.format(name),
+        )
     if reasons:
         raise Refusal(
             "bad-chunks",
             f"the log {name!r} holds rows that are not what they say",
             why=reasons,
-            next="restore it (git checkout), or import the transcripts again: evh log-import",
+            next=_MEND.format(name),
         )
 
 
@@ -204,12 +222,17 @@ def query(project: Project, name: str, query_id: str) -> Query:
     """Return one question of a log."""
     found = {one.query_id: one for one in queries(project, name)}
     if query_id not in found:
-        raise missing(
+        told = missing(
             "query",
             query_id,
             found,
             next=f'evh query-add --project {name} --query {query_id} --question "…"',
         )
+        path = path_of(project, name) / QUERIES
+        if journal.torn(path):
+            lost = f"{project.show(path)}: a torn last line is left out: a question may have stood there"
+            told = Refusal(told.code, told.what, why=[*told.why, lost], next=told.next)
+        raise told
     return found[query_id]
 
 
@@ -227,8 +250,23 @@ def updates_path(project: Project, name: str, query_id: str) -> Path:
     return path_of(project, name) / UPDATES / f"{check_id(query_id, 'query')}.jsonl"
 
 
-def updates(project: Project, name: str, query_id: str) -> list[Update]:
-    """Return a controller's decisions for a question, in their order; the last one of a place counts.
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a controller decided about a question.
+
+    Attributes:
+        last: its decisions in their order, the last one of each place.
+        n_again: earlier ones about a place that was decided again: they do not count.
+        torn: bytes of a last line that a crash cut; it does not count.
+    """
+
+    last: tuple[Update, ...] = ()
+    n_again: int = 0
+    torn: int = 0
+
+
+def updates(project: Project, name: str, query_id: str) -> Decisions:
+    """Return a controller's decisions for a question; the last one of a place counts.
 
     Raises:
         Refusal: rows that are no decisions.
@@ -239,9 +277,11 @@ def updates(project: Project, name: str, query_id: str) -> list[Update]:
     place = project.show(path)
     reasons: list[str] = []
     found: dict[int, Update] = {}
+    n = 0
     for number, line in enumerate(journal.stream(path), start=1):
         if not line.strip():
             continue
+        n += 1
         one = record.parse_update(
             strict.parse_object(line, f"{place}: line {number}"), f"{place}: line {number}", reasons
         )
@@ -250,4 +290,4 @@ def updates(project: Project, name: str, query_id: str) -> list[Update]:
         raise Refusal(
             "bad-updates", f"{place} holds rows that are no decisions", why=reasons, next=f"mend {place}"
         )
-    return list(found.values())
+    return Decisions(tuple(found.values()), n - len(found), journal.torn(path))

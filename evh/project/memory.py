@@ -10,16 +10,20 @@ import os
 import secrets
 import stat
 import time
-from typing import TYPE_CHECKING, TypeVar, cast
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from evh.store.atomic import is_tmp
-from evh.store.hashing import sha256_lines
+from evh.store.hashing import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+K = TypeVar("K")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 SETTLED_S = 2.0
 """A file younger than this may change again without a change of its times, which some systems count in
 seconds: what was read from it is not kept."""
@@ -28,6 +32,35 @@ DEPTH = 40
 UNSETTLED = "/unsettled/"
 """Begins a stamp that no later one equals; no file has a ``/`` in its name."""
 PASSED_OVER = frozenset({"__pycache__", ".git", ".locks"})
+
+
+class Same(Generic[T_co]):
+    """Stands for an object among values that are compared: two are equal where they stand for one object.
+
+    Two records can be equal and be shown unlike: 1 and 1.0 are equal. The shelves hand out a record as the
+    same object while its file stays, so that what was made of it can be known by the object.
+    """
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: T_co) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the other stands for the very same object."""
+        return isinstance(other, Same) and self.held is other.held
+
+    def __hash__(self) -> int:
+        """Hash the object by what it is, not by what it says."""
+        return id(self.held)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a place looked like, and whether it is old enough to be known by that."""
+
+    digest: str
+    settled: bool
 
 
 class Memory:
@@ -39,6 +72,7 @@ class Memory:
     def __init__(self) -> None:
         self._kept: dict[Hashable, tuple[object, object]] = {}
         self._stamps: dict[str, str] = {}
+        self._looks: dict[str, _Look] = {}
         self._look_at = 0
         self._asked: dict[Hashable, int] = {}
 
@@ -48,6 +82,7 @@ class Memory:
         What nobody asked for in the last hundred looks is forgotten: its record is gone.
         """
         self._stamps.clear()
+        self._looks.clear()
         self._look_at += 1
         for key in [key for key, last in self._asked.items() if self._look_at - last > LOOKS]:
             del self._asked[key]
@@ -60,7 +95,7 @@ class Memory:
             key: names the value.
             places: every file and folder that ``make`` reads; one that is not there counts too.
             make: reads it. What it raises is raised, and nothing is kept.
-            more: what else the value depends on, compared as values.
+            more: what else the value depends on, compared as values; a record as `Same`.
 
         Cost: a ``stat`` a file, the first time in each look.
         """
@@ -75,6 +110,44 @@ class Memory:
         self._kept[key] = (stamp, made)
         return made
 
+    def steady(self, key: Hashable, made: Mapping[K, T], alike: Callable[[T, T], bool]) -> dict[K, T]:
+        """Return values by name, each as the object that was given for it the last time, where it is alike.
+
+        What is made of a record again and again then stays the same object, and `Same` tells that it stayed.
+
+        Args:
+            key: names the values.
+            made: the values as they are now.
+            alike: tells that two values cannot be told apart: equal is not enough, for 1 and 1.0 are equal.
+        """
+        self._asked[key] = self._look_at
+        before = cast("tuple[object, dict[K, T]]", self._kept.get(key, (None, {})))[1]
+        now = {
+            name: old if (old := before.get(name, value)) is value or alike(old, value) else value
+            for name, value in made.items()
+        }
+        self._kept[key] = (None, now)
+        return now
+
+    def each(self, key: Hashable, held: Sequence[K], make: Callable[[K], T], *more: object) -> list[T]:
+        """Return what ``make`` gives of each object; of one that was there the last time, what it gave then.
+
+        Args:
+            key: names the values.
+            held: the objects, known by what they are and not by what they say: none is there twice.
+            make: makes a value of one.
+            more: what else the values depend on, compared as values; a record as `Same`.
+        """
+        self._asked[key] = self._look_at
+        stamp, kept = self._kept.get(key, (None, {}))
+        before = cast("dict[int, tuple[K, T]]", kept) if stamp == more else {}
+        now: dict[int, tuple[K, T]] = {}
+        for one in held:
+            old = before.get(id(one))
+            now[id(one)] = old if old is not None and old[0] is one else (one, make(one))
+        self._kept[key] = (more, now)
+        return [value for _, value in now.values()]
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing was read yet."""
@@ -86,50 +159,67 @@ class Memory:
 
     def stamp(self, place: Path) -> str:
         """Return the stamp of a file, or of a folder with all that it holds; links are followed."""
-        return self._stamp(str(place), DEPTH)
-
-    def _stamp(self, path: str, depth: int) -> str:
+        path = str(place)
         if path not in self._stamps:
-            self._stamps[path] = self._look(path, depth)
+            found = self._seen(path, DEPTH)
+            self._stamps[path] = found.digest if found.settled else self._never()
         return self._stamps[path]
 
-    def _look(self, path: str, depth: int) -> str:
+    def seen(self, place: Path) -> str:
+        """Return the digest of what a place looks like now, however young: it tells that something changed.
+
+        What changes again within two seconds may keep it, so that nothing is kept by it.
+        """
+        return self._seen(str(place), DEPTH).digest
+
+    def _seen(self, path: str, depth: int) -> _Look:
+        if path not in self._looks:
+            self._looks[path] = self._look(path, depth)
+        return self._looks[path]
+
+    def _look(self, path: str, depth: int) -> _Look:
+        settled = time.time_ns() - int(SETTLED_S * 1e9)
         try:
             found = os.stat(path)  # noqa: PTH116 - a str: tens of thousands of paths a look
         except OSError:
-            return "none"
+            return _Look("none", settled=True)
         if not stat.S_ISDIR(found.st_mode):
-            return self._line(found)
+            line = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+            return _Look(line, settled=max(found.st_mtime_ns, found.st_ctime_ns) <= settled)
         if depth == 0:  # a link that leads back up
-            return self._never()
+            return _Look("too deep", settled=False)
         try:
-            with os.scandir(path) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+            return self._folder(path, depth, settled)
         except OSError:
-            return self._never()
-        lines = []
+            return _Look("not read", settled=False)
+
+    def _folder(self, path: str, depth: int, settled: int) -> _Look:
+        """Look at a folder: names and numbers apart, for tens of thousands of files go through this loop."""
+        names: list[str] = []
+        numbers = array("q")
+        below: list[_Look] = []
+        named, counted = names.append, numbers.extend
+        with os.scandir(path) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
         for entry in listed:
-            if entry.name in PASSED_OVER or is_tmp(entry.name):
+            name = entry.name
+            if name in PASSED_OVER or is_tmp(name):
                 continue
-            lines.append(f"{entry.name} {self._entry(entry, depth)}")
-        return self._never() if any(UNSETTLED in line for line in lines) else sha256_lines(lines)
-
-    def _entry(self, entry: os.DirEntry[str], depth: int) -> str:
-        try:
-            if entry.is_symlink():
-                here = entry.stat(follow_symlinks=False)
-                return f"{here.st_ino} {here.st_ctime_ns} {self._stamp(entry.path, depth - 1)}"
-            if entry.is_dir():
-                return self._stamp(entry.path, depth - 1)
-            return self._line(entry.stat())
-        except OSError:
-            return self._never()
-
-    def _line(self, found: os.stat_result) -> str:
-        newest = max(found.st_mtime_ns, found.st_ctime_ns)
-        young = time.time_ns() - newest < SETTLED_S * 1e9
-        line = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
-        return self._never() if young else line
+            here = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(here.st_mode):
+                named(name)
+                counted((here.st_ino, here.st_size, here.st_mtime_ns, here.st_ctime_ns))
+                continue
+            told = self._seen(entry.path, depth - 1)
+            below.append(told)
+            linked = f"{here.st_ino} {here.st_ctime_ns}" if stat.S_ISLNK(here.st_mode) else ""
+            named(f"{name}/{linked}/{told.digest}")
+        newest = max(max(numbers[2::4], default=0), max(numbers[3::4], default=0))
+        text = "\0".join(names).encode("utf-8", "surrogateescape")
+        return _Look(
+            sha256(text + b"\0\0" + numbers.tobytes()),
+            settled=newest <= settled and all(one.settled for one in below),
+        )
 
     def _never(self) -> str:
         """Return what no other stamp equals, of this process or of another."""

@@ -6,14 +6,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
-from evh.project.shelf import check_new, files, folders, holding, listed, missing, read_each, read_item_files
+from evh.project.shelf import (
+    files,
+    folders,
+    holding,
+    listed,
+    missing,
+    read_each,
+    read_item_files,
+    write_item_files,
+)
 from evh.records import reference as record
 from evh.records.labelset import labels_digest
 from evh.store import atomic, parquet, strict
 from evh.store.atomic import is_tmp
 from evh.store.hashing import sha256, sha256_lines
 from evh.store.locks import held
-from evh.store.names import check_id, item_stems
+from evh.store.names import check_id
 from evh.store.text import plural
 
 if TYPE_CHECKING:
@@ -188,27 +197,17 @@ def write_new(project: Project, reference: Reference, raw: Mapping[str, bytes]) 
     made = replace(reference, n_items=len(raw), labels_sha256=_labels_digest(reference, raw))
     manifest = record.dump(made)
     large = len(raw) > parquet.ROWS_AS_TEXT
+    last: dict[str, bytes] = {}
     if large:
         manifest.pop("items")
-    with held(project.locks, project.writable(place)):
-        if place.exists():
-            raise already(reference.ref)
-        check_new(place, "reference set")
-        try:
-            with atomic.new_folder(place) as writer:
-                if large:
-                    rows = [
-                        {"item_id": item_id, "item_sha256": reference.items[item_id], "label": text}
-                        for item_id, text in raw.items()
-                    ]
-                    writer.add(LARGE, parquet.dump_rows(rows, LABEL_COLUMNS))
-                else:
-                    stems = item_stems(list(raw))
-                    for item_id, text in raw.items():
-                        writer.add(f"{stems[item_id]}.txt", text)
-                writer.add(MANIFEST, strict.dump_manifest(manifest))
-        except FileExistsError:
-            raise already(reference.ref) from None
+        rows = [
+            {"item_id": item_id, "item_sha256": reference.items[item_id], "label": text}
+            for item_id, text in raw.items()
+        ]
+        last[LARGE] = parquet.dump_rows(rows, LABEL_COLUMNS)
+    last[MANIFEST] = strict.dump_manifest(manifest)
+    taken = already(reference.ref)
+    write_item_files(project, place, {} if large else raw, last=last, kind="reference set", already=taken)
     return made
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
+from evh.project import run_rows
 from evh.project.shelf import files, folders, holding, missing, read_each
 from evh.records import run as record
 from evh.store import atomic, journal, parquet, strict
@@ -30,18 +31,7 @@ OUTPUT_SHA = "_output_sha256"
 """The hidden key of a prediction: the sha256 of its output's bytes."""
 ASK_AGAIN = "_ask_again"
 """The hidden key of a running run's row whose ``error`` may pass: the item is asked again on resuming."""
-PREDICTION_COLUMNS = {
-    "item_id": "text",
-    "scores": "scores",
-    "latency_ms": "number",
-    "tokens_in": "number",
-    "tokens_out": "number",
-    "cost_usd": "number",
-    "output": "text",
-    "decision": "text",
-    "error": "text",
-    "_meta": "text",
-}
+PREDICTION_COLUMNS = run_rows.COLUMNS
 
 
 def labels_folder(dataset_id: str, set_name: str) -> str:
@@ -156,19 +146,16 @@ def _predictions(project: Project, run: Run, folder: Path) -> tuple[Prediction, 
             next="restore the file (git checkout)",
         )
     rows = _parse_rows(project, path, data)
-    strict.refuse_doubled((row.item_id for row in rows), project.show(path), "item_id")
+    if path.name == ROWS:  # a Parquet file's ids were looked at when it was read
+        strict.refuse_doubled((row.item_id for row in rows), project.show(path), "item_id")
     return rows
 
 
 def _parse_rows(project: Project, path: Path, data: bytes) -> tuple[Prediction, ...]:
     place = project.show(path)
     if path.name == ROWS_LARGE:
-        raws: Iterable[Mapping[str, Any]] = (
-            _from_row(row, place)
-            for row in parquet.read_rows(path, PREDICTION_COLUMNS, place=place, key="item_id", optional=True)
-        )
-    else:
-        raws = strict.parse_jsonl(data[: data.rfind(b"\n") + 1] if not data.endswith(b"\n") else data, place)
+        return run_rows.read(path, place)
+    raws = strict.parse_jsonl(data[: data.rfind(b"\n") + 1] if not data.endswith(b"\n") else data, place)
     return tuple(
         record.parse_prediction(raw, f"{place}: row {number}") for number, raw in enumerate(raws, start=1)
     )
@@ -194,6 +181,8 @@ def outputs(
 ) -> dict[str, str]:
     """Return what an arm answered for each of ``rows``, by item id: `output` for many of them.
 
+    In a project with a memory it is the same object while the files stay, and nobody changes it.
+
     Args:
         project: the project.
         run: the run.
@@ -210,7 +199,7 @@ def outputs(
         chain.append(source)
     places = [path_of(project, one) / "outputs" for one in chain]
     key = ("outputs", path_of(project, run))
-    return dict(project.kept(key, places, lambda: _outputs(project, run, rows, verify=False), *chain, rows))
+    return project.kept(key, places, lambda: _outputs(project, run, rows, verify=False), *chain, rows)
 
 
 def _outputs(project: Project, run: Run, rows: Iterable[Prediction], *, verify: bool) -> dict[str, str]:
@@ -375,14 +364,12 @@ def finish(
     large = len(rows) > parquet.ROWS_AS_TEXT
     final = rows if large else [replace(row, output=None) for row in rows]
     answered = [] if large else [row for row in rows if row.output is not None]
-    if answered:
-        place = outputs_folder(project, run)
-        paths = {row.item_id: place / f"{stems[row.item_id]}.txt" for row in answered}
-        for row in answered:
-            if row.item_id not in kept:
-                atomic.write_unflushed(paths[row.item_id], (row.output or "").encode())
-        atomic.flush_files(list(paths.values()))
-    name, data = dump_rows(final)
+    place = outputs_folder(project, run) if answered else folder
+    for row in answered:
+        if row.item_id not in kept:
+            atomic.write_unflushed(place / f"{stems[row.item_id]}.txt", (row.output or "").encode())
+    with atomic.flushing(place, [f"{stems[row.item_id]}.txt" for row in answered]):
+        name, data = dump_rows(final)
     made = replace(run, predictions={"file": name, "sha256": sha256(data), "rows": len(rows)})
     atomic.write_file(folder / name, data)
     atomic.write_file(folder / METRICS, strict.dump_manifest(record.dump(made)))
@@ -410,32 +397,8 @@ def write_scored(project: Project, run: Run, rows: Sequence[Prediction]) -> Run:
 def dump_rows(rows: Sequence[Prediction]) -> tuple[str, bytes]:
     """Return the file's name and bytes for predictions: JSONL up to 5,000, Parquet over that."""
     if len(rows) > parquet.ROWS_AS_TEXT:
-        table = [{**_to_row(row)} for row in rows]
-        return ROWS_LARGE, parquet.dump_rows(table, PREDICTION_COLUMNS)
+        return ROWS_LARGE, run_rows.dump(rows)
     return ROWS, b"".join(strict.dump_line(record.dump_prediction(row)) for row in rows)
-
-
-def _to_row(prediction: Prediction) -> dict[str, Any]:
-    return {
-        "item_id": prediction.item_id,
-        "scores": dict(prediction.scores),
-        "latency_ms": prediction.latency_ms,
-        "tokens_in": prediction.tokens_in,
-        "tokens_out": prediction.tokens_out,
-        "cost_usd": prediction.cost_usd,
-        "output": prediction.output,
-        "decision": prediction.decision,
-        "error": prediction.error,
-        "_meta": strict.compact({**prediction.extra, **prediction.hidden}),
-    }
-
-
-def _from_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    values = {
-        key: value for key, value in row.items() if value is not None and key not in ("scores", "_meta")
-    }
-    meta = strict.parse_object(str(row.get("_meta") or "{}").encode(), place)
-    return {**meta, **values, **dict(row.get("scores") or {})}
 
 
 def _only_form(project: Project, folder: Path) -> Path | None:

@@ -6,13 +6,17 @@ import os
 from typing import TYPE_CHECKING, TypeVar
 
 from evh.errors import Refusal
+from evh.store import atomic
 from evh.store.atomic import is_tmp
-from evh.store.names import bad_new_id, possible_stems
+from evh.store.locks import held
+from evh.store.names import bad_new_id, item_stems, possible_stems
 from evh.store.regular import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
+
+    from evh.project.find import Project
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -32,6 +36,28 @@ def files(place: Path, suffix: str) -> list[Path]:
     return _asked(
         place, lambda: [path for path in _visible(place) if path.name.endswith(suffix) and path.is_file()]
     )
+
+
+def yaml_files(place: Path) -> list[Path]:
+    """Return the YAML files in ``place``, which people write, in the order of their names; see `folders`."""
+    return sorted([*files(place, ".yaml"), *files(place, ".yml")])
+
+
+def yaml_of(place: Path, name: str, read_name: Callable[[Path], str]) -> Path:
+    """Return where the record of a name lies: under its own name, else in the file that says so.
+
+    Args:
+        place: the folder.
+        name: the record's name.
+        read_name: reads the name that a file gives itself. One that cannot be read is its own trouble.
+
+    Returns:
+        The file; where there is none, the one that it would be in.
+    """
+    own = place / f"{name}.yaml"
+    if own.exists():
+        return own
+    return next((path for path in yaml_files(place) if read_each([path], read_name, []) == [name]), own)
 
 
 def holding(places: Iterable[Path], name: str, problems: list[Refusal] | None) -> list[Path]:
@@ -125,6 +151,40 @@ def read_item_files(place: Path, item_ids: Iterable[str], record: str) -> dict[s
             "missing-label", f"{record} lacks texts", why=reasons, next="restore the folder (git checkout)"
         )
     return {item_id: data for item_id, data in found.items() if data is not None}
+
+
+def write_item_files(
+    project: Project,
+    place: Path,
+    raw: Mapping[str, bytes],
+    *,
+    last: Mapping[str, bytes],
+    kind: str,
+    already: Refusal,
+) -> None:
+    """Write a new folder with a text an item, in files that `read_item_files` finds; it is renamed in whole.
+
+    Args:
+        project: the project.
+        place: the folder.
+        raw: item id → the text's bytes; empty where they lie in a file among ``last``.
+        last: name → bytes of the files that are written after them, in this order: the manifest at the end.
+        kind: what the folder is, in a Refusal of its name.
+        already: what is raised where there is such a folder.
+    """
+    with held(project.locks, project.writable(place)):
+        if place.exists():
+            raise already
+        check_new(place, kind)
+        stems = item_stems(list(raw))
+        try:
+            with atomic.new_folder(place) as writer:
+                for item_id, text in raw.items():
+                    writer.add(f"{stems[item_id]}.txt", text)
+                for name, data in last.items():
+                    writer.add(name, data)
+        except FileExistsError:
+            raise already from None
 
 
 def _read_item_file(folder: int, item_id: str) -> bytes | None:

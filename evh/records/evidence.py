@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.records.shape import Shape, without_empty
-from evh.store.hashing import is_sha256
+from evh.store import strict
+from evh.store.hashing import is_sha256, sha256_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,7 @@ class Reading:
         rung: how it was known to fit: ``bytes``, ``tokenize`` or ``estimate``.
         tries: how often the server was asked for it.
         tokens_in, tokens_out, cost_usd, latency_ms, model: as the server says or as measured.
+        note: what of the reply was not taken as it came: a count that is none, the key.
     """
 
     chunk_sha: str
@@ -103,6 +105,7 @@ class Reading:
     latency_ms: float | None = None
     model: str | None = None
     max_tokens: int | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,7 @@ def parse_reading(raw: Mapping[str, Any], place: str, reasons: list[str]) -> Rea
         shape.maybe_number("latency_ms"),
         shape.maybe_text("model"),
         _count(shape, "max_tokens"),
+        shape.maybe_text("note"),
     )
     reasons += shape.reasons
     return found
@@ -273,6 +277,24 @@ def parse_settings(raw: Mapping[str, Any], place: object) -> JournalSettings:
         shape.problem("salt", "is not hex")
     shape.finish(f"{place} does not hold the settings of a journal", next="restore it (git checkout)")
     return found
+
+
+def settings_sha(asked: Mapping[str, Any]) -> str:
+    """Return the hash that names what was asked."""
+    return sha256_text(strict.compact(dict(asked)))
+
+
+def edited(settings: JournalSettings) -> list[str]:
+    """Return what a journal's settings contradict themselves in, a reason each with both hashes."""
+    made = settings_sha(settings.asked)
+    reasons = []
+    if settings.settings_sha != made:
+        reasons.append(f"settings_sha: {settings.settings_sha} there, {made} of what was asked")
+    for name, text in (("prompt", settings.prompt), ("question", settings.question)):
+        there, made = settings.asked.get(f"{name}_sha"), sha256_text(text)
+        if there != made:
+            reasons.append(f"{name}_sha: {there} there, {made} of the {name}")
+    return reasons
 
 
 def dump_settings(settings: JournalSettings) -> dict[str, Any]:

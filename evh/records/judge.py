@@ -129,6 +129,12 @@ def plain(metric: str) -> str:
     return metric.removesuffix(UNVALIDATED)
 
 
+def scorer_of(metric: str) -> str | None:
+    """Return the judge of a metric that is written ``SCORER/M``; None for a run's own metric."""
+    scorer, _, name = metric.rpartition("/")
+    return scorer if scorer and is_judged(name) else None
+
+
 def is_judged(metric: str) -> bool:
     """Tell whether a metric is a judge's, validated or not."""
     name = plain(metric)

@@ -5,14 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evh.records.shape import Shape, is_number, without_empty
-from evh.store.names import RUN_ID_LENGTH
+from evh.records.shape import Shape, is_number, kind, without_empty
+from evh.store.names import RUN_ID_LENGTH, bad_item_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
+
 
 MEASURES = ("latency_ms", "tokens_in", "tokens_out", "cost_usd", "resumed")
 """Numbers of a prediction that are not metrics."""
+_NO_METRICS = frozenset({*MEASURES, "item_id", "scores", "output", "decision", "error"})
+"""Keys of a prediction that a score cannot have."""
+_UNMEASURED = (None, None, None, None)
+_NOTHING: Mapping[str, Any] = {}
+"""Stands in for millions of empty mappings; nobody changes it."""
+MOST_SCORE = 1e150
+"""The largest a score can be, either way: its square still is a number."""
+MOST_MEASURE = 2**53
+"""A count, a time or a cost from here on is none: JSON and Parquet no longer hold each whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +31,8 @@ class Prediction:
 
     ``scores`` holds one finite number per metric. ``decision`` is the adapter's canonical answer.
     ``error`` is set where the item failed: such a row has no score. ``hidden`` keeps the ``_`` keys.
+    ``extra`` keeps the rest as it was read, a measure or a metric that is no usable number too: see
+    `wrong_numbers`.
     """
 
     item_id: str
@@ -109,6 +121,7 @@ class Run:
 def parse(raw: Mapping[str, Any], place: object, *, folder: str) -> Run:
     """Return the run in a ``metrics.json``; a foreign one needs only its three ids and ``scores``."""
     shape = Shape(raw, place)
+    _check_warnings(shape)
     fingerprint = shape.mapping("fingerprint")
     data = fingerprint.get("data")
     fallback = data.get("reference_id") if isinstance(data, dict) else None
@@ -143,6 +156,19 @@ def parse(raw: Mapping[str, Any], place: object, *, folder: str) -> Run:
     )
     shape.finish(f"{place} is not a run that evh can read")
     return run
+
+
+def _check_warnings(shape: Shape) -> None:
+    """Note a key whose other type would take a warning off the run; the key stays in ``extra``."""
+    fitted, floor, limit = (shape.raw.get(key) for key in ("fitted_on", "floor", "limit"))
+    if fitted is not None and not (
+        isinstance(fitted, list) and all(isinstance(one, str) and one for one in fitted)
+    ):
+        shape.problem("fitted_on", f"is {kind(fitted)}, not a list of datasets")
+    if floor is not None and not isinstance(floor, bool):
+        shape.problem("floor", f"is {kind(floor)}, not true or false")
+    if limit is not None and (type(limit) is not int or limit < 1):
+        shape.problem("limit", f"is {kind(limit)}, not a number of items")
 
 
 def dump(run: Run) -> dict[str, Any]:
@@ -181,6 +207,8 @@ def parse_prediction(raw: Mapping[str, Any], place: object) -> Prediction:
     """Return one row of predictions. Every finite number at the top level is a metric, by its own key."""
     shape = Shape(raw, place)
     measures = {name: shape.take(name) for name in MEASURES}
+    del measures["resumed"]  # a foreign run's, which nothing here reads
+    wrong = {name: value for name, value in measures.items() if value is not None and bad_measure(value)}
     item_id = shape.item_identifier()
     output, decision, error = (shape.maybe_text(key) for key in ("output", "decision", "error"))
     rest = shape.rest()
@@ -189,7 +217,7 @@ def parse_prediction(raw: Mapping[str, Any], place: object) -> Prediction:
     hidden = {key: value for key, value in rest.items() if key.startswith("_")}
     extra = {key: value for key, value in rest.items() if key not in scores and key not in hidden}
     shape.finish(f"{place} is not a prediction")
-    known = {name: value if is_number(value) else None for name, value in measures.items()}
+    known = {name: None if name in wrong else value for name, value in measures.items()}
     return Prediction(
         item_id=item_id,
         scores=scores,
@@ -201,7 +229,50 @@ def parse_prediction(raw: Mapping[str, Any], place: object) -> Prediction:
         decision=decision,
         error=error,
         hidden=hidden,
-        extra=extra,
+        extra={**extra, **wrong},
+    )
+
+
+def plain_prediction(
+    item_id: object,
+    scores: Mapping[str, Any],
+    measures: tuple[float | None, float | None, float | None, float | None],
+    texts: tuple[str | None, str | None, str | None],
+    hidden: Mapping[str, Any],
+) -> Prediction | None:
+    """Return the row that `parse_prediction` makes of these values, or None where only it can tell.
+
+    Args:
+        item_id: the item's id.
+        scores: metric → value.
+        measures: latency, tokens in, tokens out and cost, each a float or None.
+        texts: output, decision and error.
+        hidden: the keys that start with ``_``, and no others.
+    """
+    if bad_item_id(item_id) is not None:
+        return None
+    for name, value in scores.items():
+        # A metric under any reading of the row that holds it.
+        if value is None or name in _NO_METRICS or name.startswith("_"):
+            return None
+        if not -MOST_SCORE <= value <= MOST_SCORE:
+            return None
+    if measures != _UNMEASURED and not all(one is None or 0 <= one < MOST_MEASURE for one in measures):
+        return None
+    latency_ms, tokens_in, tokens_out, cost_usd = measures
+    output, decision, error = texts
+    return Prediction(
+        item_id=str(item_id),
+        scores=scores,
+        latency_ms=latency_ms,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost_usd=cost_usd,
+        output=output,
+        decision=decision,
+        error=error,
+        hidden=hidden,
+        extra=_NOTHING,
     )
 
 
@@ -226,9 +297,59 @@ def dump_prediction(prediction: Prediction) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class WrongNumber:
+    """A number of a prediction that cannot be used, and why. It counts as not there."""
+
+    item_id: str
+    key: str
+    reason: str
+
+
+def wrong_numbers(rows: Iterable[Prediction], metrics: Collection[str]) -> tuple[WrongNumber, ...]:
+    """Return what stands in a run's predictions for a number and cannot be one.
+
+    Args:
+        rows: the predictions.
+        metrics: what counts as a metric: another key may hold anything.
+    """
+    return tuple(
+        WrongNumber(row.item_id, key, reason)
+        for row in rows
+        for key, value in row.extra.items()
+        if (reason := _wrong_number(key, value, metrics)) is not None
+    )
+
+
+def _wrong_number(key: str, value: object, metrics: Collection[str]) -> str | None:
+    if value is None:
+        return None
+    if key in MEASURES:
+        return bad_measure(value)
+    return bad_score(value) if key in metrics else None
+
+
+def bad_measure(value: object) -> str | None:
+    """Return why a value is no count, time or cost, or None where it is one."""
+    if not is_number(value) or not isinstance(value, int | float):
+        return f"is {kind(value)}, not a finite number"
+    if value < 0:
+        return f"is {value:g}, below 0"
+    return None if value < MOST_MEASURE else f"is {value:g}, more than can be"
+
+
+def bad_score(value: object) -> str | None:
+    """Return why a value is no score, or None where it is one: a number that a float holds exactly."""
+    if not is_number(value) or not isinstance(value, int | float):
+        return f"is {kind(value)}, not a finite number"
+    if abs(value) > MOST_SCORE:
+        return f"is {value:g}: a score is at most {MOST_SCORE:g}, either way"
+    return None if float(value) == value else f"is {value}, a whole number that no float holds exactly"
+
+
 def is_metric(key: str, value: object) -> bool:
     """Tell whether a key of a prediction is a metric: a finite number under a plain key."""
-    return not key.startswith("_") and key not in MEASURES and is_number(value)
+    return not key.startswith("_") and key not in MEASURES and bad_score(value) is None
 
 
 def numbers(raw: Mapping[str, Any]) -> dict[str, float]:

@@ -46,7 +46,7 @@ class Shape:
                 self.problem(key, "is missing")
             return default
         if not isinstance(value, str):
-            self.problem(key, f"is {_kind(value)}, not a text")
+            self.problem(key, f"is {kind(value)}, not a text")
             return default
         return value
 
@@ -98,7 +98,7 @@ class Shape:
         if value is None:
             return None
         if not is_number(value):
-            self.problem(key, f"is {_kind(value)}, not a finite number")
+            self.problem(key, f"is {kind(value)}, not a finite number")
             return None
         return value  # type: ignore[no-any-return]
 
@@ -108,7 +108,7 @@ class Shape:
         if value is None:
             return default
         if not isinstance(value, bool):
-            self.problem(key, f"is {_kind(value)}, not true or false")
+            self.problem(key, f"is {kind(value)}, not true or false")
             return default
         return value
 
@@ -118,7 +118,7 @@ class Shape:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            self.problem(key, f"is {_kind(value)}, not a mapping")
+            self.problem(key, f"is {kind(value)}, not a mapping")
             return {}
         return value
 
@@ -132,7 +132,7 @@ class Shape:
         if value is None:
             return []
         if not isinstance(value, list):
-            self.problem(key, f"is {_kind(value)}, not a list")
+            self.problem(key, f"is {kind(value)}, not a list")
             return []
         return value
 
@@ -181,7 +181,7 @@ def bad_scalar(value: object) -> str | None:
         return None if is_character_text(value) else "holds a lone surrogate, which is no character"
     if isinstance(value, bool) or is_number(value):
         return None
-    return f"is {_kind(value)}, not a text, a number or true or false"
+    return f"is {kind(value)}, not a text, a number or true or false"
 
 
 def is_character_text(text: str) -> bool:
@@ -210,7 +210,8 @@ def without_empty(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _kind(value: object) -> str:
+def kind(value: object) -> str:
+    """Return what a JSON value is, in words, its beginning with it."""
     if value is None:
         return "null"
     if isinstance(value, bool):

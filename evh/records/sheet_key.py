@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evh.errors import Refusal
 from evh.records.judge import Scale
 from evh.records.shape import Shape, is_number, without_empty
+from evh.store import strict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 LABEL, PICK, SCORES = "label", "pick", "scores"
 FILLS = (LABEL, PICK, SCORES)
 """What a sheet can be filled with."""
 JUDGE = "judge"
 """The kind of the key of a sheet that can be filled with picks or scores."""
+DIGEST = "key_sha256"
+"""The key of a sheet of arms holds, under this name, the digest of all the rest of it."""
+_SEALED = 2
+"""The version of a key that holds `DIGEST`; one of version 1 has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,11 @@ class SheetKey:
 
 
 def parse(raw: Mapping[str, Any], place: object) -> SheetKey:
-    """Return the key in a mapping, or raise a Refusal with every key that is wrong."""
+    """Return the key in a mapping.
+
+    Raises:
+        Refusal: with every key that is wrong; a key that was edited since it was written.
+    """
     shape = Shape(raw, place)
     fills = _fills(shape)
     kind = LABEL if set(fills) <= {LABEL} else JUDGE
@@ -112,7 +125,36 @@ def parse(raw: Mapping[str, Any], place: object) -> SheetKey:
         scale=_scale(shape),
     )
     shape.finish(f"{place} is not the key of a sheet", next="name the sheet's own key with --key")
+    _refuse_edited(raw, made.secret, place)
     return made
+
+
+def _refuse_edited(raw: Mapping[str, Any], secret: str, place: object) -> None:
+    told = raw.get(DIGEST)
+    if told is None and raw.get("version") != _SEALED:
+        return  # a key of version 1
+    if not (isinstance(told, str) and hmac.compare_digest(told.encode(), _digest(raw, secret).encode())):
+        raise Refusal(
+            "edited-key",
+            f"{place} is not the key as it was written",
+            why=[f"{place}: its {DIGEST} is {'not that of what it holds' if told else 'missing'}"],
+            next="put the key back as it was written with the sheet, or name a copy of it with --key",
+        )
+
+
+def _digest(raw: Mapping[str, Any], secret: str, lines: Iterable[bytes] | None = None) -> str:
+    """Return HMAC-SHA256(secret, the key without its digest) as hex; ``lines`` are `_lines` of its rows."""
+    made = hmac.new(secret.encode(), digestmod=hashlib.sha256)
+    rest = {name: value for name, value in raw.items() if name not in (DIGEST, "rows")}
+    made.update(strict.dump_line(rest))
+    for line in _lines(raw["rows"]) if lines is None else lines:
+        made.update(line)
+    return made.hexdigest()
+
+
+def _lines(rows: Mapping[str, Any]) -> Iterable[bytes]:
+    """Yield each row as a line of JSON, in the order of the items' ids."""
+    return (strict.dump_line({name: rows[name]}) for name in sorted(rows))
 
 
 def _letters(shape: Shape) -> dict[str, Mapping[str, Any]]:
@@ -126,9 +168,8 @@ def _letters(shape: Shape) -> dict[str, Mapping[str, Any]]:
 def _outputs(shape: Shape) -> dict[str, Mapping[str, str]]:
     made = shape.mapping("outputs")
     for column, behind in made.items():
-        if not isinstance(behind, dict) or not all(
-            isinstance(behind.get(name), str) for name in ("run", "sha256")
-        ):
+        told = (behind.get("run"), behind.get("sha256")) if isinstance(behind, dict) else ()
+        if not (told and isinstance(told[0], str) and isinstance(told[1], str)):
             shape.problem(f"outputs.{column}", "is not {run, sha256}")
     return made
 
@@ -161,6 +202,30 @@ def _adjudicates(shape: Shape) -> tuple[Mapping[str, Any], ...]:
     return tuple(made)
 
 
+def encode(key: SheetKey, rows: Iterable[tuple[str, KeyRow]]) -> bytes:
+    """Return the bytes of the key of a sheet of arms: a manifest whose rows take one line each.
+
+    Its ``key_sha256`` is made with the secret over all the rest: an edit is told when it is read.
+
+    Args:
+        key: the key, its own rows left out.
+        rows: item id and row, in the order of the ids. They are taken one by one: a sheet may be large.
+    """
+    raw = {**dump(key), "version": _SEALED}
+    held = io.BytesIO()
+
+    def lines() -> Iterable[bytes]:
+        for item_id, row in rows:
+            line = strict.dump_line({item_id: _dump_row(row)})
+            # Each line is an object of one row: without its braces it is a member of the object of all.
+            held.write((b",\n    " if held.tell() else b"\n    ") + line[1:-2])
+            yield line
+
+    digest = _digest(raw, key.secret, lines())
+    head, _, tail = strict.dump_manifest({**raw, DIGEST: digest, "rows": {}}).partition(b'\n  "rows": {}')
+    return b"".join((head, b'\n  "rows": {', held.getbuffer(), b"\n  }", tail))
+
+
 def dump(key: SheetKey) -> dict[str, Any]:
     """Return the JSON of a key."""
     return {
@@ -183,19 +248,16 @@ def dump(key: SheetKey) -> dict[str, Any]:
                 "scale": [key.scale.low, key.scale.high] if SCORES in key.fills else None,
             }
         ),
-        "rows": {
-            item_id: {
-                "sha256": row.sha256,
-                "cells": dict(row.cells),
-                "slice": row.slice,
-                **without_empty(
-                    {
-                        "proposal": row.proposal,
-                        "letters": dict(row.letters) or None,
-                        "outputs": {column: dict(one) for column, one in row.outputs.items()} or None,
-                    }
-                ),
-            }
-            for item_id, row in key.rows.items()
-        },
+        "rows": {item_id: _dump_row(row) for item_id, row in key.rows.items()},
     }
+
+
+def _dump_row(row: KeyRow) -> dict[str, Any]:
+    made: dict[str, Any] = {"sha256": row.sha256, "cells": dict(row.cells), "slice": row.slice}
+    if row.proposal is not None:
+        made["proposal"] = row.proposal
+    if row.letters:
+        made["letters"] = dict(row.letters)
+    if row.outputs:
+        made["outputs"] = {column: dict(one) for column, one in row.outputs.items()}
+    return made

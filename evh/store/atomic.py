@@ -59,9 +59,7 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             for part in parts:
-                view = memoryview(part)
-                while view:
-                    view = view[os.write(descriptor, view) :]
+                write_whole(descriptor, part)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -160,7 +158,7 @@ def new_folder(place: Path) -> Iterator[FolderWriter]:
 
 
 def write_unflushed(path: Path, data: bytes) -> None:
-    """Put ``data`` at ``path`` in one step without flushing: for files that `flush_files` flushes later."""
+    """Put ``data`` at ``path`` in one step without flushing: for files that `flushing` flushes later."""
     temporary = _beside(path)
     with _told(path), _removed_on_error(temporary):
         _write(temporary, data, flush=False)
@@ -171,15 +169,16 @@ def write_draft(folder: Path, name: str, data: bytes) -> None:
     """Write a file in place, cheaply: neither all at once nor flushed. For what is kept elsewhere meanwhile.
 
     Whoever finishes the folder writes again what an attempt that was killed may have left torn. A link in its
-    place is refused.
+    place is refused. The system is told to begin writing: what flushes thousands of them at the end then has
+    little to wait for.
     """
     path = f"{folder}/{name}"
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            write_whole(descriptor, data)
+            if hasattr(os, "posix_fadvise"):
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
     except OSError:
@@ -187,21 +186,37 @@ def write_draft(folder: Path, name: str, data: bytes) -> None:
             raise
 
 
-def flush_files(paths: list[Path]) -> None:
-    """Flush files written by `write_unflushed`, then their folders: they outlast a power loss after this.
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Write all of ``data`` to a descriptor: one call of the system may take less than it is given."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
-    Many of them are flushed with everything else that waits for the disk: one wait in place of thousands.
+
+@contextlib.contextmanager
+def flushing(folder: Path, names: list[str]) -> Iterator[None]:
+    """Flush files of a folder written by `write_unflushed`: after the block they outlast a power loss.
+
+    Many of them are flushed with everything else that waits for the disk, one wait in place of thousands,
+    while the block goes on.
     """
-    if len(paths) > FLUSHED_EACH:
-        os.sync()
-    for path in paths if len(paths) <= FLUSHED_EACH else ():
-        with _told(path):
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-    for folder in sorted({path.parent for path in paths}):
+    if len(names) > FLUSHED_EACH:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as disk:
+            flushed = disk.submit(os.sync)
+            yield
+            flushed.result()
+    else:
+        for name in names:
+            with _told(folder / name):
+                descriptor = os.open(folder / name, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+        yield
+    if names:
         flush_folder(folder)
 
 
@@ -245,9 +260,7 @@ def _beside(path: Path) -> Path:
 def _write(path: Path, data: bytes, *, flush: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        write_whole(descriptor, data)
         if flush:
             os.fsync(descriptor)
     finally:

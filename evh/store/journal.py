@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evh.errors import Refusal
 from evh.store import strict
-from evh.store.atomic import flush_folder, make_folder
+from evh.store.atomic import flush_folder, make_folder, write_whole
 from evh.store.locks import held
 from evh.store.regular import open_file
 
@@ -61,12 +61,38 @@ def stream(path: Path, *, whole: bool = True) -> Iterator[bytes]:
                 elif not whole:
                     yield line
     except OSError as error:
-        raise Refusal(
-            "cannot-read",
-            f"cannot read {path}",
-            why=[f"{path}: {error.strerror or error}"],
-            next="name a file that is there and may be read",
-        ) from error
+        raise strict.cannot_read(path, error) from error
+
+
+def torn(path: Path) -> int:
+    """Return how many bytes of a last line without its end a file has; 0: none, or no file.
+
+    Raises:
+        Refusal: the file cannot be read.
+    """
+    if not path.exists():
+        return 0
+    try:
+        with open_file(path) as file:
+            return len(_torn(file.fileno()))
+    except OSError as error:
+        raise strict.cannot_read(path, error) from error
+
+
+def mend_held(path: Path) -> bytes | None:
+    """Drop a torn last line, for a caller that holds the journal's lock; return it, where there was one."""
+    if not torn(path):
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            dropped = _drop_torn(descriptor)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _cannot(path, error) from error
+    return dropped
 
 
 def append(path: Path, rows: Sequence[dict[str, Any]], *, locks: Path, flush: bool = True) -> bytes | None:
@@ -98,9 +124,7 @@ def append_held(path: Path, rows: Sequence[dict[str, Any]], *, flush: bool = Tru
         torn = _drop_torn(descriptor)
         start = os.fstat(descriptor).st_size
         try:
-            view = memoryview(payload)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            write_whole(descriptor, payload)
             if flush:
                 os.fsync(descriptor)
             if new:
@@ -168,9 +192,7 @@ class Appender:
         """Append a row, whole or not at all. From one thread at a time."""
         payload = strict.dump_line(row)
         try:
-            view = memoryview(payload)
-            while view:
-                view = view[os.write(self._descriptor, view) :]
+            write_whole(self._descriptor, payload)
         except OSError as error:
             os.ftruncate(self._descriptor, self._end)
             raise _cannot(self._path, error) from error
@@ -190,22 +212,25 @@ class Appender:
 
 
 def _drop_torn(descriptor: int) -> bytes | None:
-    size = os.fstat(descriptor).st_size
-    end = size
+    tail = _torn(descriptor)
+    if not tail:
+        return None
+    os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(tail))
+    return tail
+
+
+def _torn(descriptor: int) -> bytes:
+    """Return the last line of a file where it has no end; a file is read from its end for it."""
+    end = os.fstat(descriptor).st_size
     tail = b""
     while end > 0:
         start = max(0, end - 65536)
         block = os.pread(descriptor, end - start, start)
         newline = block.rfind(b"\n")
         if newline >= 0:
-            tail = block[newline + 1 :] + tail
-            end = start + newline + 1
-            break
+            return block[newline + 1 :] + tail
         tail = block + tail
         end = start
-    if end == size:
-        return None
-    os.ftruncate(descriptor, end)
     return tail
 
 

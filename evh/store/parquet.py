@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from evh.errors import Refusal
@@ -27,26 +28,44 @@ def dump_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
         rows: one mapping a row; an absent key is null.
         columns: name → ``text``, ``bytes``, ``number``, ``whole`` or ``scores`` (a map of text to number).
     """
+    return dump_columns({name: [row.get(name) for row in rows] for name in columns}, columns)
+
+
+def dump_columns(values: Mapping[str, Sequence[Any]], columns: Mapping[str, str]) -> bytes:
+    """Return the Parquet bytes of columns: those of `dump_rows` without a mapping for each row.
+
+    Args:
+        values: name → one value a row, None for null.
+        columns: name → type, as in `dump_rows`.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {
-        "text": pa.string(),
-        "bytes": pa.binary(),
-        "number": pa.float64(),
-        "whole": pa.int64(),
-        "scores": pa.map_(pa.string(), pa.float64()),
-    }
+    types = {"text": pa.string(), "bytes": pa.binary(), "number": pa.float64(), "whole": pa.int64()}
     arrays = []
     for name, kind in columns.items():
-        values = [row.get(name) for row in rows]
-        if kind == "scores":
-            values = [None if value is None else sorted(value.items()) for value in values]
-        arrays.append(pa.array(values, type=types[kind]))
+        column = values[name]
+        if kind == "number":  # Arrow refuses a whole number over 2**53, which JSON can hold
+            column = [None if value is None else float(value) for value in column]
+        arrays.append(_map_array(column) if kind == "scores" else pa.array(column, type=types[kind]))
     table = pa.Table.from_arrays(arrays, names=list(columns))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", write_statistics=True, store_schema=False)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def _map_array(values: Sequence[Mapping[str, float] | None]) -> pa.Array:
+    """Return a column of maps of text to number, each sorted by its keys."""
+    import pyarrow as pa
+
+    flat = [pair for value in values for pair in sorted((value or {}).items())]
+    ends = list(accumulate((len(value or ()) for value in values), initial=0))
+    starts = [None if value is None else start for value, start in zip(values, ends, strict=False)]
+    return pa.MapArray.from_arrays(
+        pa.array([*starts, ends[-1]], pa.int32()),  # a null begins nowhere
+        pa.array([name for name, _ in flat], pa.string()),
+        pa.array([float(value) for _, value in flat], pa.float64()),
+    )
 
 
 def dump_stream(
@@ -155,15 +174,45 @@ def read_rows(
     Raises:
         Refusal: not a Parquet file; a column that is missing, of another type or with a null; a doubled key.
     """
+    found = read_columns(path, columns, place=place, key=key, filled=filled, optional=optional)
+    names = tuple(found)
+    return [dict(zip(names, values, strict=True)) for values in zip(*found.values(), strict=True)]
+
+
+def read_columns(
+    path: Path,
+    columns: Mapping[str, str],
+    *,
+    place: object = None,
+    key: str | None = None,
+    filled: Sequence[str] = (),
+    optional: bool = False,
+    only: Collection[str] | None = None,
+) -> dict[str, list[Any]]:
+    """Return the columns of a Parquet file, name → values: `read_rows` without a mapping for each row.
+
+    Args:
+        path: the file.
+        columns: as in `read_rows`, as are ``place``, ``key``, ``filled`` and ``optional``.
+        only: the columns wanted; every one by default. The others are not unpacked.
+
+    Raises:
+        Refusal: as `read_rows`.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     data = strict.read_bytes(path)
     place = place or path
     try:
-        table = pq.ParquetFile(pa.BufferReader(data)).read()
-        reasons = _wrong_columns(table, columns, {key, *filled} - {None}, {key} if optional else set(columns))
-        rows: list[dict[str, Any]] = [] if reasons else table.to_pylist()
+        file = pq.ParquetFile(pa.BufferReader(data))
+        reasons = _doubled_names(file.schema_arrow.names)
+        wanted = None if only is None else [name for name in file.schema_arrow.names if name in only]
+        table = file.schema_arrow.empty_table() if reasons else file.read(columns=wanted)
+        needed = {key} if optional else set(columns)
+        needed = needed if only is None else needed & {*only, key}
+        reasons += _wrong_columns(table, columns, {key, *filled} - {None}, needed)
+        found = {} if reasons else _read(table, columns)
     except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         raise Refusal(
             "bad-parquet", f"{place} is not a Parquet file that evh reads", why=[f"{place}: {error}"]
@@ -175,12 +224,45 @@ def read_rows(
             why=[f"{place}: {reason}" for reason in reasons],
         )
     if key is not None:
-        strict.refuse_doubled((row[key] for row in rows), place, key)
-    for name, kind in columns.items():
-        if kind == "scores" and name in table.column_names:
-            for row in rows:
-                row[name] = dict(row[name] or ())
-    return rows
+        strict.refuse_doubled(found[key], place, key)
+    return found
+
+
+def _read(table: pa.Table, columns: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return a table's columns as Python values, in its order; each value of ``scores`` as a dict."""
+    made: dict[str, list[Any]] = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if columns.get(name) == "scores":
+            made[name] = _scores(column)
+        elif column.null_count == len(column):
+            made[name] = [None] * len(column)
+        else:
+            made[name] = column.to_pylist()
+    return made
+
+
+def _scores(column: pa.ChunkedArray) -> list[dict[str, float]]:
+    """Return a column of maps as dicts, those of a struct's fields too; equal names are one text."""
+    from pyarrow import types
+
+    if not types.is_map(column.type):
+        return [dict(value or ()) for value in column.to_pylist()]
+    names: dict[str, str] = {}
+    made: list[dict[str, float]] = []
+    for chunk in column.chunks:
+        keys = [names.setdefault(one, one) for one in chunk.keys.to_pylist()]
+        values = chunk.items.to_pylist()
+        ends = chunk.offsets.to_pylist()
+        made += [
+            dict(zip(keys[start:end], values[start:end], strict=True)) if valid else {}
+            for start, end, valid in zip(ends, ends[1:], chunk.is_valid().to_pylist(), strict=False)
+        ]
+    return made
+
+
+def _doubled_names(names: Sequence[str]) -> list[str]:
+    return [f"the column {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1]
 
 
 def _wrong_columns(
@@ -190,7 +272,7 @@ def _wrong_columns(
     needed: Collection[str | None],
 ) -> list[str]:
     names = table.column_names
-    reasons = [f"the column {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1]
+    reasons = []
     for name, kind in columns.items():
         count = names.count(name)
         if count == 0 and name in needed:

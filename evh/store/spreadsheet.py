@@ -6,13 +6,16 @@ import codecs
 import csv
 import io
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
+from evh.store.hashing import sha256_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 GUIDELINE_ROW = "#guideline"
 """What stands in the column ``item_id`` of a sheet's row that holds what to label by."""
@@ -23,6 +26,7 @@ CELL = 32_767
 SHORTENED = " … [shortened]"
 """What a cell that did not fit ends in: such a cell is never read as an edit."""
 
+_STARTS = frozenset("'=+-@\t\r")
 _RUNS = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -33,6 +37,9 @@ _CHARSETS = re.compile(
 )
 """The encodings that a sheet can be in; Python also calls punycode, idna and unicode_escape encodings."""
 _DELIMITERS = (",", ";", "\t", "|")
+_REPEATS = 16
+_SHORT = 200
+"""What is made of a cell of so many characters is kept: short answers repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +59,33 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Merged:
+    """Cells of one column that a workbook shows as one cell: its head, the first and the last row."""
+
+    head: str
+    first: int
+    last: int
+
+    @property
+    def told(self) -> str:
+        """What it is, in words."""
+        rows = f"rows {self.first} to {self.last}" if self.last > self.first else f"row {self.first}"
+        return f"{rows}: merged cells in the column {self.head}"
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """A sheet as it was read: its header, unguarded, and its rows; empty rows are passed over.
 
     ``guarded``: whether its own cells were written with `guard`, as a CSV file's are and a workbook's not.
-    ``warnings``: what a person should know, a sentence each.
+    ``warnings``: what a person should know, a sentence each. ``merged``: the columns' parts of merged cells.
     """
 
     header: tuple[str, ...]
     rows: tuple[Row, ...]
     guarded: bool = True
     warnings: tuple[str, ...] = ()
+    merged: tuple[Merged, ...] = ()
 
 
 def guard(text: str) -> str:
@@ -70,12 +93,12 @@ def guard(text: str) -> str:
 
     A cell that starts with ``= + - @``, a tab or CR, after any number of ``'``, gets one more ``'``.
     """
-    return f"'{text}" if _RUNS.match(text) else text
+    return f"'{text}" if text[:1] in _STARTS and _RUNS.match(text) else text
 
 
 def unguard(cell: str) -> str:
     """Return what a cell held before `guard`; a cell that nobody guarded is returned as it is."""
-    return cell[1:] if _GUARDED.match(cell) else cell
+    return cell[1:] if cell[:1] == "'" and _GUARDED.match(cell) else cell
 
 
 def shorten(text: str, most: int = CELL) -> str:
@@ -83,7 +106,7 @@ def shorten(text: str, most: int = CELL) -> str:
 
     Spreadsheets count UTF-16 units: a character outside the basic plane is two.
     """
-    if _units(text) < most:
+    if 2 * len(text) < most or _units(text) < most:
         return text
     room = most - 1 - len(SHORTENED)
     cut = text[:room]
@@ -103,12 +126,15 @@ def write_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes
         header: one name a column.
         rows: one value a column; None is an empty cell, numbers are written plainly, true and false as words.
     """
-    out = io.StringIO(newline="")
+    held = io.BytesIO(b"\xef\xbb\xbf")
+    held.seek(0, io.SEEK_END)
+    out = io.TextIOWrapper(held, "utf-8", "replace", newline="", write_through=False)
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([guard(name) for name in header])
     for row in rows:
         writer.writerow([_cell(value) for value in row])
-    return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")
+    out.flush()
+    return held.getvalue()
 
 
 def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequence[str] = ()) -> Sheet:
@@ -127,19 +153,16 @@ def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequ
         Refusal: bytes that are not text in that encoding, no header, or a row longer than the header.
     """
     text = _decode(data, place, encoding)
-    first, _, rest = text.partition("\n")
-    if re.fullmatch(r"sep=.\r?", first):  # what a spreadsheet writes to tell its delimiter
-        delimiter, text, skipped = first[4], rest, 1
+    named_in = re.match(r"sep=(.)\r?(?:\n|\Z)", text)  # what a spreadsheet writes to tell its delimiter
+    if named_in:
+        delimiter, text, skipped = named_in[1], text[named_in.end() :], 1
     else:
         delimiter, skipped = _delimiter(text, needs), 0
     made: list[Row] = []
     header: tuple[str, ...] | None = None
     reasons: list[str] = []
-    try:
-        parsed = list(_parsed(text, delimiter))
-    except csv.Error as error:
-        raise Refusal("bad-sheet", f"{place} is not CSV", why=[f"{place}: {error}"]) from error
-    for number, cells in enumerate(parsed, start=1 + skipped):
+    known: dict[str, str] = {}  # short answers repeat: one text each
+    for number, cells in enumerate(_rows_of(text, delimiter, place), start=1 + skipped):
         if not any(cell.strip() for cell in cells):
             continue
         if header is None:
@@ -149,7 +172,7 @@ def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequ
             reasons.append(f"{place}: row {number}: it has more cells than the header")
         named: dict[str, str] = {}
         for name, cell in zip(header, cells, strict=False):
-            named.setdefault(name, cell)
+            named.setdefault(name, known.setdefault(cell, cell) if len(cell) <= _REPEATS else cell)
         for name in header[len(cells) :]:
             named.setdefault(name, "")
         made.append(Row(number, named, short=len(cells) < len(header)))
@@ -158,6 +181,34 @@ def read(data: bytes, place: object, *, encoding: str | None = None, needs: Sequ
     if reasons:
         raise Refusal("bad-sheet", f"{place} cannot be read as a sheet", why=reasons)
     return Sheet(header or (), tuple(made))
+
+
+def merged_answers(
+    sheet: Sheet, item_id: str, heads: Collection[str], place: object
+) -> list[tuple[str, str]]:
+    """Return why merged cells hold no answers, as (code, reason): nobody can tell whose the one answer is.
+
+    Args:
+        sheet: the sheet.
+        item_id: the head of the items' ids: rows that are no items may be merged.
+        heads: the heads of the columns that people fill in.
+        place: names the sheet in a reason.
+    """
+    if not sheet.merged:
+        return []
+    items = [row.number for row in sheet.rows if not row.cells[item_id].startswith("#")]
+    return [
+        ("merged-cells", f"{place}: {one.told}: unmerge them and fill in each row by itself")
+        for one in sheet.merged
+        if one.head in heads and bisect_left(items, one.first) < bisect_right(items, one.last)
+    ]
+
+
+def named_kind(kind: str) -> str:
+    """Return a kind of `Row.typed` as a sentence names it: ``a number``, ``an error``, ``true or false``."""
+    if kind == "true or false":
+        return kind
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 def split_bars(cell: str) -> tuple[str, ...]:
@@ -179,6 +230,16 @@ def same_text(one: str, other: str) -> bool:
 def level(text: str) -> str:
     """Return a text with each line end as LF: the form in which cells are compared and hashed."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def cell_digest(cell: str) -> str:
+    """Return the sha256 by which a sheet's key knows a cell: of its text, each line end as LF."""
+    return _short_digest(cell) if len(cell) <= _SHORT else sha256_text(level(cell))
+
+
+@lru_cache(maxsize=4096)
+def _short_digest(cell: str) -> str:
+    return sha256_text(level(cell))
 
 
 def _cell(value: object) -> str:
@@ -229,7 +290,17 @@ def _is_charset(encoding: str) -> bool:
 
 def _parsed(text: str, delimiter: str) -> Iterable[list[str]]:
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Not StringIO, which takes four bytes for each character.
+    lines = io.TextIOWrapper(io.BytesIO(text.encode("utf-8", "surrogatepass")), "utf-8", "surrogatepass", "")
+    return csv.reader(lines, delimiter=delimiter, strict=True)
+
+
+def _rows_of(text: str, delimiter: str, place: object) -> Iterable[list[str]]:
+    """Yield the rows of a CSV text one by one."""
+    try:
+        yield from _parsed(text, delimiter)
+    except csv.Error as error:
+        raise Refusal("bad-sheet", f"{place} is not CSV", why=[f"{place}: {error}"]) from error
 
 
 def _delimiter(text: str, needs: Sequence[str]) -> str:

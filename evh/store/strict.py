@@ -71,11 +71,12 @@ def decode(data: bytes, place: object) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        at = error.start + len(data) - len(error.object)  # a mark before it was passed over
+        line = data.count(b"\n", 0, at) + 1
         raise Refusal(
             "bad-encoding",
             f"{place} is not UTF-8",
-            why=[f"{place}: line {line}, byte {error.start}: {error.reason}"],
+            why=[f"{place}: line {line}, byte {at}: 0x{data[at]:02X} is not UTF-8 here"],
             next="save the file as UTF-8",
         ) from error
 
@@ -151,12 +152,17 @@ def read_bytes(path: Path) -> bytes:
         with open_file(path) as file:
             return file.read()
     except OSError as error:
-        raise Refusal(
-            "cannot-read",
-            f"cannot read {path}",
-            why=[f"{path}: {error.strerror or error}"],
-            next="name a file that is there and may be read",
-        ) from error
+        raise cannot_read(path, error) from error
+
+
+def cannot_read(path: Path, error: OSError) -> Refusal:
+    """Return the Refusal for a file that cannot be read, with what the system says of it."""
+    return Refusal(
+        "cannot-read",
+        f"cannot read {path}",
+        why=[f"{path}: {error.strerror or error}"],
+        next="name a file that is there and may be read",
+    )
 
 
 def refuse_doubled(ids: Iterable[str], place: object, column: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from evh.errors import Refusal
 from evh.store.hashing import sha256_text
-from evh.store.spreadsheet import GUIDELINE_ROW, Row, Sheet
+from evh.store.spreadsheet import GUIDELINE_ROW, Merged, Row, Sheet
 from evh.store.text import plural
 from evh.store.workbook_cells import OLD, worksheets
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from evh.store.workbook_cells import Worksheet
 
 _ENDS = 4
+_TOLD = 10_000
 
 
 def is_workbook(data: bytes) -> bool:
@@ -45,7 +48,7 @@ def read(data: bytes, place: object) -> Sheet:
     guideline = _guideline(found, made.header)
     if guideline is None:
         return made
-    return Sheet(made.header, (guideline, *made.rows), guarded=False, warnings=made.warnings)
+    return replace(made, rows=(guideline, *made.rows))
 
 
 def _chosen(found: Sequence[Worksheet]) -> Worksheet:
@@ -59,6 +62,7 @@ def _chosen(found: Sequence[Worksheet]) -> Worksheet:
 
 def _sheet(cells: Worksheet, place: object) -> Sheet:
     header: tuple[str, ...] | None = None
+    below = 0
     made: list[Row] = []
     reasons = []
     for number, row in enumerate(cells.rows, start=1):
@@ -66,7 +70,7 @@ def _sheet(cells: Worksheet, place: object) -> Sheet:
         if not any(text.strip() for text in texts):
             continue
         if header is None:
-            header = tuple(text.strip() for text in texts)
+            header, below = tuple(text.strip() for text in texts), number
             while header and not header[-1]:
                 header = header[:-1]
             continue
@@ -87,7 +91,15 @@ def _sheet(cells: Worksheet, place: object) -> Sheet:
         raise Refusal("bad-sheet", f"{place} cannot be read as a sheet", why=reasons)
     n_formulas = sum(kind == "formula" for kind in cells.kinds.values())
     told = f"{place}: {plural(n_formulas, 'cell')} with a formula: what it last showed is read"
-    return Sheet(header or (), tuple(made), guarded=False, warnings=(told,) if n_formulas else ())
+    merged = (
+        Merged(head, max(one.top, below + 1), one.bottom)
+        for one in cells.merged
+        for head in (header or ())[one.left - 1 : one.right]
+        if one.bottom > below
+    )
+    warnings = (told,) if n_formulas else ()
+    told_merged = tuple(islice(merged, _TOLD))
+    return Sheet(header or (), tuple(made), guarded=False, warnings=warnings, merged=told_merged)
 
 
 def _kind(value: object) -> str | None:

@@ -26,6 +26,8 @@ OLD = b"\xd0\xcf\x11\xe0"
 _BOOK, _RELATIONS, _STRINGS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/sharedStrings.xml"
 _STYLES = "xl/styles.xml"
 _CHUNK = 1 << 20
+_MOST_MERGED = 1_000
+"""So many merged cells are told of: one is enough to refuse a sheet."""
 _DIGITS = 10
 _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
@@ -40,12 +42,24 @@ class Worksheet:
     """A worksheet: its name, its rows from A1 on as Python values, and what is known of its cells.
 
     ``kinds`` are ``formula`` and ``error`` by (row, column), from (1, 1); ``errors`` what such a cell shows.
+    ``merged`` are the ranges of cells that were made one.
     """
 
     name: str
     rows: list[list[Any]]
     kinds: Mapping[tuple[int, int], str]
     errors: Mapping[tuple[int, int], str]
+    merged: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A block of cells: its first and last row and column, each counted from 1."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
 
 
 def worksheets(data: bytes, place: object) -> list[Worksheet]:
@@ -64,7 +78,9 @@ def worksheets(data: bytes, place: object) -> list[Worksheet]:
     strings = [_inline(one) for one in _elements(parts.get(_STRINGS, b""), "si", place)]
     cells = {name: _scan(parts[path], strings, f"{place}: sheet {name}") for name, path in names.items()}
     rows = _values(parts, cells, place)
-    return [Worksheet(name, rows[name], one.kinds, one.errors) for name, one in cells.items()]
+    return [
+        Worksheet(name, rows[name], one.kinds, one.errors, tuple(one.merged)) for name, one in cells.items()
+    ]
 
 
 @dataclass(slots=True)
@@ -80,6 +96,7 @@ class _Cells:
     text: int = 0
     kinds: dict[tuple[int, int], str] = field(default_factory=dict)
     errors: dict[tuple[int, int], str] = field(default_factory=dict)
+    merged: list[Range] = field(default_factory=list)
     part: io.StringIO = field(default_factory=io.StringIO)
 
 
@@ -117,8 +134,8 @@ def _broken(place: object, why: object) -> Refusal:
     )
 
 
-def _elements(part: bytes, tag: str, place: object) -> Iterator[Element]:
-    """Yield each element of a name, whatever its namespace; it is emptied afterwards."""
+def _elements(part: bytes, tag: str, place: object, *more: str) -> Iterator[Element]:
+    """Yield each element of a name, or of ``more`` ones, whatever its namespace; it is emptied afterwards."""
     from xml.etree.ElementTree import ParseError, XMLPullParser
 
     if not part:
@@ -127,12 +144,13 @@ def _elements(part: bytes, tag: str, place: object) -> Iterator[Element]:
         raise _broken(place, "a part of it is not UTF-8")
     if b"<!DOCTYPE" in part or b"<!ENTITY" in part:
         raise _broken(place, "a part of it declares entities, which no spreadsheet writes")
+    tags = {tag, *more}
     parser: Any = XMLPullParser(["end"])  # its events are typed as more than this one
     try:
         for start in range(0, len(part) + 1, _CHUNK):
             parser.feed(part[start : start + _CHUNK])
             for _, element in parser.read_events():
-                if element.tag.rpartition("}")[2] == tag:
+                if element.tag.rpartition("}")[2] in tags:
                     yield element
                     element.clear()
         parser.close()
@@ -161,7 +179,10 @@ def _scan(part: bytes, strings: Sequence[str], place: str) -> _Cells:
     """Return what a worksheet's cells are, and refuse it before it fills the memory."""
     found = _Cells()
     row = 0
-    for element in _elements(part, "row", place):
+    for element in _elements(part, "row", place, "mergeCell"):
+        if element.tag.rpartition("}")[2] == "mergeCell":
+            found.merged += _merged(element.get("ref") or "") if len(found.merged) < _MOST_MERGED else []
+            continue
         told = element.get("r")
         row = row + 1 if told is None else int(told) if told.isdecimal() and len(told) < _DIGITS else 0
         column = 0
@@ -174,6 +195,16 @@ def _scan(part: bytes, strings: Sequence[str], place: str) -> _Cells:
                 _note(found, cell, value, (row, column), strings)
                 _refuse_large(found, place)
     return found
+
+
+def _merged(ref: str) -> list[Range]:
+    """Return the cells that a reference such as ``B3:B7`` makes one; one cell alone is no merged one."""
+    ends = [_PLACE.fullmatch(one) for one in ref.split(":")]
+    if len(ends) != 2 or ends[0] is None or ends[1] is None:
+        return []
+    (left, top), (right, bottom) = ((_column(one[1]), int(one[2])) for one in ends if one)
+    made = Range(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
+    return [made] if (made.top, made.left) != (made.bottom, made.right) else []
 
 
 def _place(told: str | None, row: int, following: int, place: str) -> int:

@@ -99,12 +99,13 @@ window.evhSheet = (function () {
     }
     rowAt(place) { return this.data("place").numbers.indexOf(place); }
     wrongBy(i) { return (this.data("wrong").get(i) || "").split(",").filter(Boolean).map(Number); }
-    winners(i) { return this.noneRight(i) ? [] : (this.byKey.get("winner").get(i) || "").split(",").filter(Boolean).map(Number); }
-    noneRight(i) { return this.byKey.get("winner").get(i) === "-"; }
+    // A row's winners by the metric; those by a judge have a column, and a key, of their own.
+    winners(i, key = "winner") { return this.noneRight(i, key) ? [] : (this.byKey.get(key).get(i) || "").split(",").filter(Boolean).map(Number); }
+    noneRight(i, key = "winner") { return this.byKey.get(key).get(i) === "-"; }
     // Who won a row, in words; empty where nobody did.
-    winner(i) {
-      const won = this.winners(i);
-      if (this.noneRight(i)) return "none right";
+    winner(i, key = "winner") {
+      const won = this.winners(i, key);
+      if (this.noneRight(i, key)) return "none right";
       return won.length === this.arms.length && won.length > 1 ? "all" : won.map((arm) => this.arms[arm].name).join(", ");
     }
     error(arm, i) { const held = this.data("error:" + arm); return held ? held.get(i) : null; }

@@ -116,7 +116,7 @@
       const told = h("div", { class: "open-about" }, sheet.SIGNALS.filter((_, at) => bits >> at & 1).map((kind) => h("span", { class: "signal s-" + kind }, kind)));
       const fresh = model.new && model.data("new:" + model.new).get(i);
       if (fresh) told.append(h("span", { class: "quiet" }, "new to " + model.new + ": " + fresh + " "));
-      if (model.winner(i)) told.append(h("span", { class: "quiet" }, "Winner: " + model.winner(i)));
+      for (const one of model.columns) if (one.role === "winner" && model.winner(i, one.key)) told.append(h("span", { class: "quiet" }, one.title + ": " + model.winner(i, one.key) + " "));
       const pick = full && full.pick;
       if (pick) told.append(h("p", null, h("span", { class: "badge" }, "picked"), pick.for ? " for " + pick.for : null,
         pick.in.length ? ", in " + pick.in.join(", ") : pick.used.length ? ", used for " + pick.used.join(", ") : null, pick.tags.map((tag) => [" ", h("span", { class: "chip" }, tag)]).flat(),

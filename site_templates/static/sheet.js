@@ -190,7 +190,7 @@
       } else if (one.role === "signals") {
         sheet.SIGNALS.forEach((kind, at) => { if (value >> at & 1) cell.append(h("span", { class: "signal s-" + kind }, kind)); });
       } else if (one.role === "winner") {
-        cell.append(model.winner(i) || "—");
+        cell.append(model.winner(i, one.key) || "—");
       } else if (value !== null) {
         if (one.role === "label" && wrong.includes(one.set)) { cell.classList.add("against"); cell.append(h("span", { class: "wrong", title: "production is wrong by it" }, "✗ ")); }
         if (typeof value === "number") cell.classList.add("num");

@@ -6,13 +6,19 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from evh.project import judged, runs
 from evh.project.find import Project
+from evh.records.run import Run
+from tests.conftest import CommandLine
 from tests.helpers import Builder
+from tests.schema import check
 from tests.servers import replies
 from tests.servers.scripted import Play, Request
 
 ITEMS = tuple(f"i{number:02}" for number in range(12))
+PAIRWISE = "kind: pairwise\njudges: [m]\n"
 
 
 def arms(project: Project, outputs: Mapping[str, Mapping[str, str | None]]) -> Builder:
@@ -77,3 +83,30 @@ def prefers(test: Callable[[str], bool]) -> Callable[[Request], Play]:
         return says("tie" if len(best) in (0, len(shown)) else "|".join(best))
 
     return play
+
+
+good = prefers(lambda text: text.startswith("good"))
+
+
+def judge(evh: CommandLine, *more: str, scorer: str = "helpful", code: int = 0) -> Any:
+    """Judge the arms of ``d`` and return the JSON."""
+    found = evh("judge", "--scorer", scorer, "--dataset-id", "d", *more, "--json")
+    assert found.code == code, f"{found.code}\n{found.out}\n{found.err}"
+    return check(found.json, "judge")
+
+
+def scores(project: Project, scorer: str = "helpful") -> dict[str, dict[str, Mapping[str, float]]]:
+    """Return arm → item → the scores of a judge's runs."""
+    folder = judged.folder(scorer)
+    return {
+        run.config_id: {row.item_id: row.scores for row in runs.predictions(project, run)}
+        for run in runs.read_all(project)
+        if run.folder == folder
+    }
+
+
+def judged_run(project: Project, arm: str = "arm_a", scorer: str = "helpful") -> Run:
+    """Return an arm's judged run."""
+    return next(
+        run for run in runs.read_all(project) if run.folder == judged.folder(scorer) and run.config_id == arm
+    )

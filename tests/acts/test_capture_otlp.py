@@ -13,35 +13,13 @@ from evh.acts.import_tools.captured import Captured
 from evh.errors import Refusal
 from evh.project import captures, datasets
 from evh.project.find import Project
+from tests.acts.spans import event, log_record, logs, request, span, value
 from tests.conftest import CommandLine
 from tests.schema import check
 
 SYSTEM, ASKED, SAID = "Decide.", "My card is lost.", "escalate"
 # sha256 of "Decide.", by sha256sum
 SYSTEM_SHA = "55f749c89b4597ba5fcf532d1985f09acd0991511704eb48cb8a93a094312ff2"
-
-
-def value(one: Any) -> dict[str, Any]:
-    """A value as AnyValue of OTLP/JSON: an int64 is text (opentelemetry-proto, common.proto; proto3 JSON)."""
-    match one:
-        case bool():
-            return {"boolValue": one}
-        case int():
-            return {"intValue": str(one)}
-        case float():
-            return {"doubleValue": one}
-        case str():
-            return {"stringValue": one}
-        case list():
-            return {"arrayValue": {"values": [value(each) for each in one]}}
-        case dict():
-            return {"kvlistValue": {"values": attributes(one)}}
-    raise TypeError(one)
-
-
-def attributes(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Attributes as OTLP/JSON has them."""
-    return [{"key": key, "value": value(one)} for key, one in given.items()]
 
 
 BASE = {
@@ -56,56 +34,6 @@ BASE = {
     "gen_ai.usage.input_tokens": 21,
     "gen_ai.usage.output_tokens": 2,
 }
-
-
-def span(
-    given: dict[str, Any], *, number: int = 1, events: list[Any] | None = None, **more: Any
-) -> dict[str, Any]:
-    """A span of 1.5 s that ended at 2026-07-01T09:00:01.5Z."""
-    return {
-        "traceId": "5b8efff798038103d269b633813fc60c",
-        "spanId": f"eee19b7ec3c1b17{number}",
-        "name": "chat gpt-4o-mini",
-        "kind": 3,
-        "startTimeUnixNano": "1782896400000000000",
-        "endTimeUnixNano": "1782896401500000000",
-        "attributes": attributes(given),
-        "events": events or [],
-        "status": {},
-        **more,
-    }
-
-
-def event(name: str, given: dict[str, Any], *, at: int = 1) -> dict[str, Any]:
-    """An event of a span."""
-    return {"timeUnixNano": str(1782896400000000000 + at), "name": name, "attributes": attributes(given)}
-
-
-def request(*spans: dict[str, Any]) -> dict[str, Any]:
-    """An ExportTraceServiceRequest."""
-    resource = {"attributes": attributes({"service.name": "triage"})}
-    return {
-        "resourceSpans": [
-            {"resource": resource, "scopeSpans": [{"scope": {"name": "x"}, "spans": list(spans)}]}
-        ]
-    }
-
-
-def logs(*records: dict[str, Any]) -> dict[str, Any]:
-    """An ExportLogsServiceRequest."""
-    return {"resourceLogs": [{"scopeLogs": [{"logRecords": list(records)}]}]}
-
-
-def log_record(name: str, body: Any, *, at: int, **given: Any) -> dict[str, Any]:
-    """A log record that belongs to span 1."""
-    return {
-        "timeUnixNano": str(1782896400000000000 + at),
-        "traceId": "5b8efff798038103d269b633813fc60c",
-        "spanId": "eee19b7ec3c1b171",
-        "eventName": name,
-        "attributes": attributes(given),
-        "body": value(body),
-    }
 
 
 def read(path: Path, *documents: dict[str, Any]) -> Captured:
@@ -220,6 +148,76 @@ def test_every_form_of_the_conventions_gives_one_record(form: str, tmp_path: Pat
         "tokens_out": 2,
         "latency_ms": 1500.0,
     }
+
+
+# Attributes of the example "A span for a tool call with OpenAI" of Arize-ai/openinference, spec/llm_spans.md,
+# flattened as spec/semantic_conventions.md says, with the attributes of the latter's table that it lacks.
+OPENINFERENCE = {
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.0.message.role": "system",
+    "llm.input_messages.0.message.content": SYSTEM,
+    "llm.input_messages.1.message.role": "user",
+    "llm.input_messages.1.message.content": "what is 23 times 87",
+    "llm.model_name": "gpt-3.5-turbo-0613",
+    "llm.provider": "azure",
+    "llm.system": "openai",
+    "llm.invocation_parameters": '{"model": "gpt-3.5-turbo-0613", "temperature": 0.1, "max_tokens": null}',
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "multiply",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": '{\n  "a": 23,\n  "b": 87\n}',
+    "llm.prompt_template.version": "v1.0",
+    "llm.token_count.prompt": 229,
+    "llm.token_count.completion": 21,
+    "llm.cost.total": 0.0066,
+    "llm.finish_reason": "tool_calls",
+    "session.id": "26bcd3d2",
+    "input.value": "not read: there are messages",
+}
+
+
+def test_openinference_gives_the_same_record(tmp_path: Path) -> None:
+    """Its names stand for the model, the settings, the tokens; spans of other kinds are counted."""
+    made = read(
+        tmp_path / "t.json",
+        request(
+            span(OPENINFERENCE),
+            span({"openinference.span.kind": "CHAIN", "input.value": "x"}, number=2),
+            span({"openinference.span.kind": "TOOL", "tool.name": "multiply"}, number=3),
+        ),
+    )
+    assert made.dropped == {"span of the kind CHAIN": 1, "span of the kind TOOL": 1}
+    (record,) = made.records
+    assert record["item"] == "what is 23 times 87"
+    assert record["output"] == '{"tool_calls":[{"arguments":{"a":23,"b":87},"name":"multiply"}]}'
+    assert record["production"] == {
+        "model": "gpt-3.5-turbo-0613",
+        "prompt_version": "v1.0",
+        "prompt_sha256": SYSTEM_SHA,
+        "settings": {"temperature": 0.1},
+    }
+    assert record["fields"] == {
+        "provider": "azure",
+        "service": "triage",
+        "conversation": "26bcd3d2",
+        "finish_reason": "tool_calls",
+        "tokens_in": 229,
+        "tokens_out": 21,
+        "cost_usd": 0.0066,
+        "latency_ms": 1500.0,
+    }
+
+
+def test_openinference_tells_the_model_asked_from_the_one_that_answered(tmp_path: Path) -> None:
+    """``llm.request.model_name`` and ``llm.response.model_name``: a provider may route a call elsewhere."""
+    given = {
+        **OPENINFERENCE,
+        "llm.model_name": "claude-opus-4-8",
+        "llm.request.model_name": "claude-opus-5",
+        "llm.response.model_name": "claude-opus-4-8",
+    }
+    (record,) = read(tmp_path / "t.json", request(span(given))).records
+    assert record["production"]["model"] == "claude-opus-5"
+    assert record["production"]["response_model"] == "claude-opus-4-8"
 
 
 def test_a_conversation_is_an_item_of_several_messages(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shlex
 from typing import Any
 
 import pytest
@@ -205,6 +206,22 @@ def test_an_item_that_changed_since_it_was_picked_is_refused(built: Builder) -> 
     assert refused.value.why == ("prod/a: its dataset is not here, or cannot be read (evh validate)",)
 
 
+def test_an_edited_text_names_its_pick_and_how_to_go_on_with_the_others(
+    built: Builder, evh: CommandLine
+) -> None:
+    """Of three picks one has another text now: it is named, and the command for the other two works."""
+    picked(built.project, "prod", "a", "b")
+    picked(built.project, "live", "b")
+    (built.project.data / "sources" / "prod" / "a.txt").write_bytes(b"edited\n")
+    outcome = evh.refused("bad-picks", "dataset-extend", "v1", "--dataset-id", "v2", "--picks")
+    told = outcome.json["refused"]
+    assert [reason.partition(": ")[0] for reason in told["why"]] == ["prod/a"]
+    assert "evh pick --dataset-id prod --item a --drop" in told["next"]
+    command = told["next"].partition("go on without it: ")[2].partition(";")[0]
+    assert command == "evh dataset-extend v1 --dataset-id v2 --pick prod/b --pick live/b"
+    assert "made the dataset v2" in evh.ok(*shlex.split(command)[1:]).out
+
+
 def test_ids_that_cannot_stand_are_refused(built: Builder) -> None:
     """``<dataset>/<id>`` taken by another item, or longer than an id may be."""
     long = "x" * 198
@@ -357,3 +374,72 @@ def test_picks_says_what_to_do_next(built: Builder, evh: CommandLine) -> None:
     shown = evh.ok("picks").out
     assert "evh label-sheet --dataset-id prod --out prod.csv --item a" in shown
     assert "evh dataset-extend v1 --dataset-id v2 --picks" in shown
+
+
+def versions(built: Builder) -> None:
+    """Let v2, made of v1, have a pick of prod, and pick two more items: one for each of the two."""
+    picked(built.project, "prod", "a")
+    extend(built.project)
+    picked(built.project, "prod", "b")
+    picked(built.project, "live", "b", targets=("v2", "else"))
+
+
+def test_what_waits_for_an_older_version_is_left_out_and_told(built: Builder) -> None:
+    """v3 of v2 takes live/b, which names v2; prod/b names v1, and the command gives it to v2."""
+    versions(built)
+    plan = dataset_extend.plan(built.project, "v2", "v3", every=True)
+    assert [one.item.item_id for one in plan.added] == ["b"]
+    assert (
+        "1 pick for v1 left out: v2 is a version of it, and --picks takes what names it (b); "
+        "to retarget: evh pick --dataset-id prod --item b --for v2"
+    ) in plan.warnings
+    picked(built.project, "prod", "b", targets=("v2",))
+    assert not any(
+        "retarget" in one for one in dataset_extend.plan(built.project, "v2", "v3", every=True).warnings
+    )
+
+
+def test_a_pick_taken_for_another_version_says_where_it_goes_on_waiting(built: Builder) -> None:
+    """prod/b names v1 and joins v3 of v2: it stays on v1's list, and is told; a retarget takes it off."""
+    versions(built)
+    plan = dataset_extend.plan(built.project, "v2", "v3", chosen=["prod/b"])
+    told = (
+        "1 pick taken here and left on the list of v1, which v2 is a version of (b); "
+        "to retarget: evh pick --dataset-id prod --item b --for v2"
+    )
+    assert told in plan.warnings
+    dataset_extend.commit(built.project, plan)
+    assert waiting(built.project)["v1"] == ["b"]
+    picked(built.project, "prod", "b", targets=("v2",))
+    assert "v1" not in waiting(built.project)
+    assert waiting(built.project)["v2"] == ["b"]  # live/b alone: prod/b was taken for v2
+
+
+def test_nothing_waits_says_what_waits_for_the_older_one(built: Builder, evh: CommandLine) -> None:
+    """Nothing names v2: the refusal tells that two picks name v1, and how they come to name v2."""
+    versions(built)
+    picked(built.project, "live", "b", targets=("v1", "else"))
+    told = evh.refused("nothing-waits", "dataset-extend", "v2", "--dataset-id", "v3", "--picks").json[
+        "refused"
+    ]
+    assert told["why"] == [
+        "v2: --picks takes the picks that name it as a target",
+        "2 picks wait for v1, which v2 is a version of",
+    ]
+    moves = ("prod --item b --for v2", "live --item b --for v2 --for else")
+    assert told["next"] == "; ".join(f"evh pick --dataset-id {one}" for one in moves)
+    for command in told["next"].split("; "):
+        evh.ok(*shlex.split(command)[1:])
+    evh.ok("dataset-extend", "v2", "--dataset-id", "v3", "--picks")
+
+
+def test_another_version_of_what_has_one_is_told(built: Builder, evh: CommandLine) -> None:
+    """A v3 of v1 itself is without what v2 took; `evh picks` says of which version the picks are not."""
+    versions(built)
+    assert (
+        "v2 is a version of v1 already: this one is made of v1 itself, and is without what v2 took "
+        "(what waits for that one: evh picks --for v2)"
+    ) in dataset_extend.plan(built.project, "v1", "v3", every=True).warnings
+    shown = evh.ok("picks").out
+    assert "waiting for v1 (not for v2, a version of it: the commands below retarget them):" in shown
+    assert "waiting for v2:" in shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -204,77 +203,6 @@ def test_decisions_about_other_texts_are_counted_apart(project: Project, evh: Co
 
 DATA = os.environ.get("EVH_TEST_DATA")
 real = pytest.mark.skipif(not DATA, reason="EVH_TEST_DATA names no folder of real data")
-
-
-def _meeting(name: str) -> dict[str, Any]:
-    return dict(json.loads((Path(DATA or "") / "meetings" / f"{name}.json").read_bytes()))
-
-
-def _gold(meeting: dict[str, Any], query: dict[str, Any]) -> list[bool]:
-    """Return of each turn whether it is evidence."""
-    spans = query["relevant_turns"]
-    return [any(first <= turn["t"] <= last for first, last in spans) for turn in meeting["turns"]]
-
-
-@real
-def test_the_baseline_against_people_on_real_meetings(project: Project, evh: CommandLine) -> None:
-    """ES2004a, chunks of 250 tokens, people's labels from the gold turns: agreement, corrected rate."""
-    meeting = _meeting("ES2004a")
-    evh.ok(
-        "log-import",
-        Path(DATA or "") / "meetings" / "ES2004a.json",
-        "--project",
-        "p",
-        "--chunk-tokens",
-        "250",
-    )
-    query = meeting["queries"][1]
-    evh.ok("query-add", "--project", "p", "--query", "q", "--question", query["query"])
-    evh.ok("label-evidence", "--project", "p", "--query", "q", "--provider", "overlap", "--probes", "16")
-    made = freeze(evh)
-    dataset = datasets.read(project, "p.q")
-    held = datasets.texts(project, dataset)
-    gold = [
-        f"{turn['speaker']}: {turn['content']}"
-        for turn, inside in zip(meeting["turns"], _gold(meeting, query), strict=True)
-        if inside and len(turn["content"]) > 30
-    ]
-    said = {
-        int(key): "yes" if any(one in text.decode() for one in gold) else "no" for key, text in held.items()
-    }
-    people(project, said)
-    yes = sum(word == "yes" for word in said.values())
-    assert 0 < yes < len(said) / 2
-    shown = evh.ok("labels", "--dataset-id", "p.q", "--confusion", "--json").json
-    (pair,) = shown["datasets"][0]["tasks"][0]["pairs"]
-    assert pair["n"] == made["n_items"] == len(said)
-    for figure in ("kappa", "ac1", "alpha"):
-        assert pair[figure] is not None
-    found = report(evh)
-    assert found["people"]["n"] == len(said)
-    assert found["probes"]["false_no"]["n"] == 8
-
-
-@real
-def test_a_turns_equal_bytes_inside_and_outside_the_evidence_are_conflicts(
-    project: Project, evh: CommandLine
-) -> None:
-    """``--by turn``: in 32 of the 57 queries one text is both; a rule set lists those bytes, unlabelled."""
-    both = 0
-    n = 0
-    for path in sorted((Path(DATA or "") / "meetings").glob("*.json")):
-        meeting = _meeting(path.stem)
-        evh.ok("log-import", path, "--project", path.stem, "--by", "turn")
-        from evh.project import logs
-
-        shas = [one.chunk_sha for one in logs.chunks(project, path.stem)]
-        for query in meeting["queries"]:
-            n += 1
-            said: dict[str, set[bool]] = {}
-            for sha, inside in zip(shas, _gold(meeting, query), strict=True):
-                said.setdefault(sha, set()).add(inside)
-            both += Counter(len(one) for one in said.values())[2] > 0
-    assert (n, both) == (57, 32)
 
 
 @real

@@ -213,3 +213,16 @@ def test_an_edited_set_does_not_leave(d: Builder, project: Project, evh: Command
     """What is given on is what was labelled."""
     (project.data / "labels" / "d" / "ann" / "i1.txt").write_bytes(b"close")
     evh.refused("edited-set", "export", *SET, "--format", "csv", "--out", "x.csv")
+
+
+@pytest.mark.parametrize("out", ["data/x.csv", "data/labels/d/x.csv", "link/x.csv", "data/../data/x.csv"])
+def test_nothing_is_exported_into_the_records(
+    d: Builder, project: Project, evh: CommandLine, out: str
+) -> None:
+    """A file that readers would take for a record, or for litter, is refused; by a link too."""
+    (project.root / "link").symlink_to(project.data)
+    before = tree_bytes(project.root)
+    words = ("export", "--set", "d/ann", "--format", "csv", "--out", project.root / out)
+    told = evh.refused("in-data", *words).json["refused"]
+    assert told["why"] == [f"{project.root / out}: what lies there is the project's own records"]
+    assert tree_bytes(project.root) == before

@@ -71,6 +71,20 @@ def test_the_finalist_by_each_strategy(build: Builder, project: Project) -> None
     )
 
 
+def test_a_frontier_names_what_was_measured(build: Builder, project: Project) -> None:
+    """Nothing but figures, then a time of two, then a cost of one alone, which is weighed against none."""
+    arm(build, "a", 0)
+    arm(build, "b", 1)
+    alone = "the figure alone, for no two arms have a cost or time on record"
+    assert suggested(project, "strategy: frontier\n") == ("a", f"it alone is on the frontier of {alone}")
+    arm(build, "a", 0, ms=900, cost=0.5, at="20261002T000000Z")
+    arm(build, "b", 1, ms=100, at="20261002T000000Z")
+    assert suggested(project, "strategy: frontier\n") == (
+        None,
+        "a, b are on the frontier of figure and time: you choose",
+    )
+
+
 def test_limits_leave_arms_out_and_say_why(build: Builder, project: Project) -> None:
     """The leader over a limit gives way to the best contender within it; an unknown cost is no low cost."""
     arm(build, "best", 0, cost=0.03, ms=900)

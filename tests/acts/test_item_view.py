@@ -135,6 +135,30 @@ def test_what_moved_is_counted_item_by_item(built: Builder) -> None:
     assert only.n_better == (0, 1)
 
 
+def test_a_floor_that_is_named_is_compared(built: Builder, evh: CommandLine) -> None:
+    """The sheet's *disagree* leaves floors out; of two arms that are named each is one of the two.
+
+    a says no, b yes on one and two, and c, a floor, yes on all: with a alike on none of the two, with b on
+    both that b decided.
+    """
+    built.dataset("e", {"one": "1", "two": "2", "three": "3"})
+    said: dict[str, dict[str, str | None]] = {
+        "a": {"one": "no", "two": "no", "three": None},
+        "b": {"one": "yes", "two": "yes", "three": None},
+        "c": dict.fromkeys(("one", "two", "three"), "yes"),
+    }
+    for name, decisions in said.items():
+        built.run(name, "e", decisions)
+    built.config("c", floor=True)
+    for names, same, moved in ((("a", "c"), 0, 3), (("c", "a"), 0, 3), (("b", "c"), 2, 1)):
+        made = compare_runs(built.project, "e", names)
+        assert (made.n_both, made.n_same, len(made.rows)) == (2, same, moved)
+    only = compare_runs(built.project, "e", ("a", "c"), disagree=True)
+    assert [(row.item_id, row.decided_otherwise) for row in only.rows] == [("one", True), ("two", True)]
+    told = evh.ok("inspect", "--dataset-id", "e", "--runs", "a,c")
+    assert "e: a and c decided 0 of 2 items alike" in told.out
+
+
 def test_the_other_order_mirrors_the_counts(built: Builder) -> None:
     """Comparing b with a turns the counts round."""
     assert compare_runs(built.project, "d", ("b", "a")).n_better == (1, 0)

@@ -34,9 +34,11 @@ def verdicts(project: Project, rows: list[list[str]], header: list[str] = HEADER
 
 
 def take(evh: CommandLine, path: Path, scorer: str = "helpful") -> Any:
-    """Take a file's verdicts on ``d`` and return the JSON."""
-    words = ("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, "--json")
-    return check(evh.ok(*words).json, "judge")
+    """Take a file's verdicts on ``d`` and return the JSON; exit 3 says that some question has none."""
+    outcome = evh("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, "--json")
+    document = check(outcome.json, "judge")
+    assert outcome.code == (3 if document["failed"] else 0)
+    return document
 
 
 def won(project: Project, arm: str, scorer: str = "helpful") -> dict[str, float | str | None]:
@@ -70,6 +72,11 @@ def test_pairs_come_in_by_name_or_place(project: Project, evh: CommandLine) -> N
     assert take(evh, verdicts(project, rows))["asked"] == 0
     assert judged.verdicts_path(project, "helpful").read_bytes() == before
     evh.ok("validate")
+    words = ("judge", "--scorer", "helpful", "--dataset-id", "d", "--from-file", verdicts(project, rows[:4]))
+    outcome = evh(*words)
+    assert outcome.code == 3
+    assert "1 question without a verdict" in outcome.err
+    assert "next: add what lacks to the file: evh judge --scorer helpful" in outcome.err
 
 
 def test_a_pick_and_grades_come_in(project: Project, evh: CommandLine) -> None:

@@ -81,6 +81,18 @@ def test_the_terminal_tells_it(project: Project, evh: CommandLine) -> None:
     assert tree_bytes(project.data) == before
 
 
+def test_a_judge_that_is_worse_than_one_answer_is_told_so(project: Project, evh: CommandLine) -> None:
+    """Right on 3 of 12, where always saying arm_b is right on 9; of equal shares it is "as often"."""
+    builder = two_arms(project)
+    judge_all(project, evh, builder)
+    builder.labels("d", "owner", dict.fromkeys(ITEMS[:3], "arm_a") | dict.fromkeys(ITEMS[3:], "arm_b"))
+    builder.labels("d", "other", dict.fromkeys(ITEMS, "arm_a") | {ITEMS[0]: "arm_b"})
+    words = ("judge-validate", "--scorer", "helpful", "--labels")
+    told = "always saying 'arm_b' would agree more often: 75.0%, where the judge reaches 25.0%"
+    assert told in evh.ok(*words, "d/owner").err
+    assert "always saying 'arm_a' would agree as often (91.7%)" in evh.ok(*words, "d/other").err
+
+
 def test_a_measured_judge_loses_its_word(project: Project, evh: CommandLine) -> None:
     """``--write`` sets one key of the YAML; records keep their keys, readers drop the word."""
     builder = two_arms(project)

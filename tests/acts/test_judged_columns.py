@@ -28,7 +28,8 @@ def picks(
     """Take picks (item, arm) by a judge that gave them elsewhere."""
     path = project.root / "picks.csv"
     path.write_text("item_id,verdict\n" + "".join(f"{item},{arm}\n" for item, arm in rows))
-    evh.ok("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, *more)
+    found = evh("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, *more)
+    assert found.code in (0, 3), found.err  # 3: a question has no verdict
 
 
 def both(project: Project, evh: CommandLine) -> None:
@@ -138,3 +139,25 @@ def test_a_model_judge_reaches_the_catalogs_sheet(project: Project, evh: Command
         model(builder, server.base_url)
         evh.ok("judge", "--scorer", "helpful", "--dataset-id", "d")
     evh.ok("catalog-build")
+
+
+def test_scorers_chooses_whose_columns_are_shown(project: Project, evh: CommandLine) -> None:
+    """Of two judges one, or none; an unknown one is refused, and so is a metric of one that is left out."""
+    both(project, evh)
+    judge_file(project, PICK, "other")
+    picks(evh, project, [("i0", "y")], scorer="other")
+
+    def judges(*more: str) -> list[str]:
+        return [one["metric"] for one in sheet(evh, *more)["arms"][0]["scores"] if one["against"] is None]
+
+    best, other = "best/judge_won_unvalidated", "other/judge_won_unvalidated"
+    assert judges() == [best, other]
+    assert judges("--scorers", "other") == [other]
+    assert judges("--scorers", "other, best") == [best, other]
+    assert judges("--scorers", "none") == []
+    alone = sheet(evh, "--scorers", "none")
+    assert (alone["judge"], {tuple(row["judge_winners"]) for row in alone["rows"]}) == (None, {()})
+    words = ("inspect", "--sheet", "--dataset-id", "d", "--scorers")
+    evh.refused("no-such-scorer", *words, "nobody")
+    evh.refused("no-such-metric", *words, "other", "--metric", best)
+    assert evh("inspect", "--dataset-id", "d", "--item", "i0", "--scorers", "best").code == 2

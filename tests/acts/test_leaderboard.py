@@ -106,6 +106,35 @@ def test_a_tie_at_the_top_is_named(build: Builder, project: Project) -> None:
     assert "a, b tie for the lead: nothing is chosen among them" in found.notes
 
 
+def test_one_arm_that_may_lead_leads_nobody(build: Builder, evh: CommandLine) -> None:
+    """Beside a floor one arm competes: no verdict on the leaderboard, the sheet and for a goal alike."""
+    put(build, "one", wrong_on(0))
+    put(build, "always", dict.fromkeys(ITEMS, "no"))
+    build.config("one")
+    build.config("always", floor=True)
+    told = "one arm alone may lead, and beats nobody: no leader is drawn"
+    board = evh.ok("leaderboard", "--dataset-id", "d", "--json").json
+    assert [(one["arm"], one["verdict"], one["p"]) for one in board["arms"]] == [
+        ("one", None, None),
+        ("always", None, None),
+    ]
+    assert (board["leaders"], board["competing"], board["leads_alone"]) == ([], 1, False)
+    assert told in board["warnings"]
+    sheet = evh.ok("inspect", "--sheet", "--dataset-id", "d", "--json").json
+    assert [(line["verdict"], line["p_corrected"]) for line in sheet["footer"]] == [
+        (None, None),
+        (None, None),
+    ]
+    assert told in sheet["warnings"]
+    assert "leader " not in evh.ok("leaderboard", "--dataset-id", "d").out.replace("no leader ", "")
+    (build.project.data / "goals").mkdir()
+    goal = "question: Which?\ndatasets: [d]\nmetric: correct\n"
+    (build.project.data / "goals" / "g.yaml").write_text(goal, encoding="utf-8")
+    (group,) = evh.ok("goals", "--goal", "g", "--json").json["goals"][0]["groups"]
+    assert [one["verdict"] for one in group["arms"]] == [None, None]
+    assert (group["finalist"]["arm"], group["finalist"]["reason"]) == ("one", "it is alone by correct")
+
+
 def test_labels_of_one_answer_draw_no_leader(project: Project) -> None:
     """They measure recall of that answer only, and say so."""
     made = Builder(project)

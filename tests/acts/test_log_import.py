@@ -95,52 +95,6 @@ def test_plain_text_splits_at_blank_lines(project: Project, evh: CommandLine) ->
     assert texts(project) == ["one two\nthree", "four"]
 
 
-def span(start: int, **attributes: object) -> dict[str, Any]:
-    """Return an OTLP span of the trace ``t1``."""
-    listed = [{"key": key, "value": {"stringValue": str(value)}} for key, value in attributes.items()]
-    return {"traceId": "t1", "startTimeUnixNano": str(start), "attributes": listed}
-
-
-def test_otlp_takes_each_message_once(project: Project, evh: CommandLine) -> None:
-    """Each call sends the history again: what is there already is not taken twice. All three conventions."""
-    ask, say, more = (
-        {"role": role, "content": said} for role, said in [("user", "a"), ("assistant", "b"), ("user", "c")]
-    )
-    spans = [
-        span(
-            2,
-            **{
-                "gen_ai.input.messages": json.dumps([ask, say, more]),
-                "gen_ai.output.messages": json.dumps(
-                    [{"role": "assistant", "parts": [{"type": "text", "content": "d"}]}]
-                ),
-            },
-        ),
-        span(
-            1,
-            **{
-                "gen_ai.prompt.0.role": "user",
-                "gen_ai.prompt.0.content": "a",
-                "gen_ai.completion.0.role": "assistant",
-                "gen_ai.completion.0.content": "b",
-            },
-        ),
-        {**span(3), "attributes": [{"key": "http.url", "value": {"stringValue": "x"}}]},
-        {
-            **span(
-                9,
-                **{"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "z"},
-            ),
-            "traceId": "t2",
-        },
-    ]
-    path = put(evh, "a.json", {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
-    imported(evh, path)
-    assert texts(project) == ["user: a\nassistant: b\nuser: c\nassistant: d", "user: z"]
-    none = put(evh, "b.json", {"resourceSpans": [{"scopeSpans": [{"spans": spans[2:3]}]}]})
-    evh.refused("bad-transcripts", "log-import", none, "--project", "r")
-
-
 def test_the_same_input_changes_no_byte_and_other_chunks_are_refused(
     project: Project, evh: CommandLine
 ) -> None:

@@ -90,6 +90,43 @@ def test_a_dry_record_writes_nothing(project: Project, evh: CommandLine) -> None
     assert tree_bytes(project.root) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--notes", "ask with sk-SECRETKEY12345"],
+            "--notes: holds what looks like a secret (model-api-key, ",
+        ),
+        (["--setting", "header=Bearer sk-SECRETKEY12345"], "--setting: holds what looks like a secret"),
+        (["--setting", 'more={"h": ["ghp_0a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H"]}'], "(github-token, "),
+        (["--notes", "the word is open-sesame!"], "--notes: holds what the environment variable MINE holds"),
+        (["--deployment", "server=x open-sesame!"], "--deployment: holds what the environment variable MINE"),
+        (["--upstream", "m-correct-horse"], "--upstream: holds what the environment variable OTHER_TOKEN"),
+    ],
+)
+def test_a_secret_goes_into_no_record(
+    build: Builder, evh: CommandLine, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    """What looks like a key, or is one of this environment, is refused and not repeated."""
+    monkeypatch.setenv("MINE", "open-sesame!")
+    monkeypatch.setenv("OTHER_TOKEN", "correct-horse")
+    build.config("c", params={"provider": "openai", "api_key_env": "MINE"})
+    outcome = evh.refused("bad-options", "model-record", "--model", "r", *words)
+    (why,) = outcome.json["refused"]["why"]
+    assert said in why
+    assert why.endswith(": a secret is never written into a file")
+    for secret in ("SECRETKEY", "ghp_0a1B", "sesame", "horse"):
+        assert secret not in outcome.out + outcome.err
+    assert not (build.project.data / "models").exists()
+
+
+def test_a_word_that_is_no_secret_is_kept(project: Project, evh: CommandLine) -> None:
+    """Names of packages and models, hashes, and short values of the environment."""
+    notes = "sk-learn-like; sha256 " + "0f" * 32 + "; risk-based-2024; task-0123456789"
+    evh.ok("model-record", "--model", "r", "--notes", notes, "--setting", "max_tokens=5")
+    assert record(project)["notes"] == notes
+
+
 def test_a_bad_record_is_refused_with_all_reasons(project: Project, evh: CommandLine) -> None:
     """No key=value, a secret, no price, a name that is none: all at once, and nothing is written."""
     words = [

@@ -62,6 +62,23 @@ def test_it_has_each_arms_figure_and_what_it_was_scored_against(built: Builder) 
     assert (figure.arm, figure.metric, figure.value, figure.n) == ("production", "correct", 1 / 3, 3)
 
 
+def test_an_arm_that_ran_several_times_has_its_mean(built: Builder, evh: CommandLine) -> None:
+    """Right on all of three, then on two, then on one with a failure: the leaderboard's mean, by hand 7/9."""
+    for at, wrong in (("20261002T000000Z", None), ("20261002T000001Z", "two"), ("20261002T000002Z", "fail")):
+        said: dict[str, str | None] = {**TRUTH, **({"two": "yes"} if wrong == "two" else {})}
+        if wrong == "fail":
+            said = {"one": "yes", "two": "yes", "three": None}
+        scores = correct(said, TRUTH)
+        built.run("thrice", "d", said, at=at, scores=scores, against="labels/d/truth", repeat_group="g")
+    ranked = {one["arm"]: one for one in evh.ok("leaderboard", "--dataset-id", "d", "--json").json["arms"]}
+    (line,) = overview(built.project).datasets
+    (thrice,) = [one for one in line.arms if one.arm == "thrice"]
+    # one 1, 1, 1; two 1, 0, 0; three 1, 1 and a failure: (1 + 1/3 + 1) / 3
+    assert thrice.value == pytest.approx(7 / 9)
+    assert (thrice.value, thrice.n, thrice.errors) == (ranked["thrice"]["value"], 3, 1)
+    assert [one.arm for one in line.arms] == ["thrice", "production"]
+
+
 def test_labels_made_by_the_arm_itself_are_no_finding(built: Builder) -> None:
     """Production is never wrong or right by labels read from its own decisions: the set is left out."""
     rules = ({"name": "decided", "reads_output": True},)

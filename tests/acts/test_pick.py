@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from evh.acts import pick
 from evh.acts.pick import Change
+from evh.acts.validate import validate
 from evh.errors import Refusal
-from evh.project import picks
+from evh.project import datasets, picks
 from evh.project.find import Project
 from evh.records.pick import Pick
 from tests.conftest import NOW, CommandLine
@@ -294,3 +295,40 @@ def test_ids_may_come_from_a_file(evh: CommandLine, built: Builder) -> None:
     assert tree_bytes(built.project.data) == {
         name.removeprefix("data/"): data for name, data in before.items() if name.startswith("data/")
     }
+
+
+def test_a_pick_whose_dataset_is_gone_can_be_dropped(built: Builder, evh: CommandLine) -> None:
+    """picks and validate name the command that takes it off the list; after it nothing is left to say."""
+    built.pick("prod", "a", targets=("gov",))
+    built.pick("prod", "b")
+    datasets.path_of(built.project, "prod").unlink()
+    told = (
+        "prod/a: its dataset is not here; to take it off the list: evh pick --dataset-id prod --item a --drop"
+    )
+    listed = evh.ok("picks", "--json").json
+    assert told in listed["warnings"]
+    assert "label-sheet --dataset-id prod" not in evh.ok("picks").out
+    assert [one.reason for one in validate(built.project).findings if one.code == "unknown-item"] == [
+        told,
+        told.replace("prod/a", "prod/b").replace("--item a", "--item b"),
+    ]
+    evh.refused("no-such-dataset", "pick", "--dataset-id", "prod", "--item", "a")
+    evh.refused("no-such-dataset", "pick", "--dataset-id", "nowhere", "--item", "a", "--drop")
+    evh.refused("unknown-item", "pick", "--dataset-id", "prod", "--item", "z", "--drop")
+    evh.ok("pick", "--dataset-id", "prod", "--item", "a", "--item", "b", "--drop")
+    assert evh.ok("picks", "--json").json["picks"] == []
+    assert not [one for one in validate(built.project).findings if one.code == "unknown-item"]
+
+
+def test_a_pick_whose_item_is_gone_can_be_dropped(built: Builder, evh: CommandLine) -> None:
+    """The dataset is there and lacks the item: dropping works, picking it does not."""
+    built.pick("prod", "a")
+    path = datasets.path_of(built.project, "prod")
+    document = json.loads(path.read_text())
+    document["items"] = [one for one in document["items"] if one["item_id"] != "a"]
+    path.write_text(json.dumps(document))
+    (told,) = [one for one in evh.ok("picks", "--json").json["warnings"] if one.startswith("prod/a")]
+    assert "there is no such item any more" in told
+    evh.refused("unknown-item", "pick", "--dataset-id", "prod", "--item", "a")
+    evh.ok("pick", "--dataset-id", "prod", "--item", "a", "--drop")
+    assert evh.ok("picks", "--json").json["picks"] == []

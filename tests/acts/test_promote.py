@@ -95,6 +95,12 @@ def test_every_refusal(build: Builder, project: Project, evh: CommandLine) -> No
     ]
     (tie,) = refused(evh, "tie", "--run", f"a_{AT}", "--goal", "g", "--reason", "x")
     assert tie == f"a ties with b: say which is passed over, --over b_{AT}"
+    (rival,) = refused(evh, "no-tie", "--run", f"a_{AT}", "--goal", "g", "--reason", "x", "--over", f"c_{AT}")
+    assert rival == f"--over c_{AT}: it ties with b_{AT}"
+    (itself,) = refused(evh, "no-tie", "--run", f"a_{AT}", "--goal", "g", "--reason", "x", "--over", "a")
+    assert itself == "--over a: it is the same arm"
+    (nobody,) = refused(evh, "no-tie", *run, "--reason", "x", "--over", f"b_{AT}")
+    assert nobody == f"--over b_{AT}: c ties with nobody for the lead: leave --over out"
     (other,) = refused(evh, "not-in-group", *run, "--reason", "x", "--over", "zzz")
     assert other.startswith(f"--over zzz: the runs beside it in g are a_{AT}, b_{AT}")
     refused(evh, "no-such-run", "--run", "zzz", "--goal", "g", "--reason", "x")

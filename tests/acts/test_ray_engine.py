@@ -24,7 +24,7 @@ from evh.llm.verdict import Verdict
 from evh.project.find import Project
 from evh.records.evidence import Reading
 from evh.store.hashing import sha256_text
-from tests.acts.test_label_evidence import answer, chats, chunk_of, label, log, rows
+from tests.acts.labeling import answer, chats, chunk_of, label, log, rows
 from tests.conftest import CommandLine
 from tests.servers.replies import http
 from tests.servers.scripted import Play, Request, Scripted

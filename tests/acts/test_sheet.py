@@ -513,6 +513,16 @@ def test_limit_counts_what_it_leaves_out(built: Builder, evh: CommandLine) -> No
     assert "and 3 more rows" in shown.out
 
 
+def test_counts_show_a_field_s_value_as_it_is(project: Project, evh: CommandLine) -> None:
+    """2022 is a year, not a number to group; items without the field count under a dash."""
+    made = Builder(project)
+    made.dataset("d", {"a": "1", "b": "2"}, fields={"a": {"year": 2022}})
+    made.run("arm", "d", {"a": "x", "b": "y"})
+    lines = evh.ok("inspect", "--sheet", "--dataset-id", "d", "--by", "year").out.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("year"))
+    assert [line.split()[:2] for line in lines[at + 1 : at + 3]] == [["2022", "1"], ["—", "1"]]
+
+
 def test_the_json_is_what_its_schema_says(built: Builder, evh: CommandLine) -> None:
     """The sheet's document holds to its schema, with the same numbers as the values."""
     built.pick("d", "one", targets=("v2",))

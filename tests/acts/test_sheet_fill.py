@@ -160,7 +160,8 @@ def test_the_same_key_makes_the_same_sheet(
     evh.ok(*words)
     assert (out.read_bytes(), out.with_suffix(".key.json").read_bytes()) == before
     out.unlink()
-    evh.refused("existing-file", *words, "--seed", "1")
+    told = evh.refused("existing-file", *words, "--seed", "1").json["refused"]
+    assert f"choose another --{form};" in told["next"]
     assert not out.exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from evh.acts.sheet import build_sheet
 from evh.errors import Refusal
 from evh.project.find import Project
-from tests.acts.sheets import DECISIONS, hand_counted
+from tests.acts.sheets import DECISIONS, fill, hand_counted
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct
 
@@ -117,3 +118,21 @@ def test_where_only_a_judge_has_scored_the_judge_draws_the_winner(
     document = evh.ok(*WORDS, "--json").json
     assert [row["winners"] for row in document["rows"]] == [["arm_a"], []]
     assert [line["win_rate"] for line in document["footer"]] == [1.0, 0.0]
+
+
+def test_a_goal_s_set_does_not_stand_in_the_way_of_a_judge_s_metric(
+    built: Builder, evh: CommandLine, tmp_path: Path
+) -> None:
+    """A judge's metric goes by no set: the command that the import prints as next works, with a goal too."""
+    goal(built.project, "g", "metric: correct\nagainst: labels/d/other\n")
+    out = tmp_path / "s.csv"
+    evh.ok(*WORDS, "--runs", "arm_a,arm_b", "--csv", out, "--fill", "pick")
+    fill(out, {"one": {"pick": "A"}, "two": {"pick": "B"}})
+    told = evh.ok("sheet-import", out, "--dataset-id", "d", "--by", "ann", "--scorer", "gr").out
+    step = next(line.strip() for line in told.splitlines() if line.strip().startswith("evh inspect --sheet"))
+    assert "--metric gr/judge_won_unvalidated" in step
+    document = evh.ok(*shlex.split(step)[1:], "--json").json
+    assert (document["row_metric"], document["against"]) == ("gr/judge_won_unvalidated", None)
+    assert sum(bool(row["winners"]) for row in document["rows"]) == 2
+    assert not any("goes by labels/d/other" in note for note in document["warnings"])
+    evh.ok(*WORDS, "--metric", "gr/judge_won", "--goal", "g")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,7 +128,13 @@ def test_a_hook_may_return_anything_and_never_breaks_its_caller(hook: str, value
     ("metrics", "reason"),
     [
         ({"m": float("nan")}, "m is nan, not a finite number"),
-        ({"m": True}, "m is True, not a finite number"),
+        ({"m": True}, "m is true/false, not a number"),
+        ({"m": np.bool_(1)}, "m is true/false, not a number"),
+        ({"m": "1"}, "m is '1', not a finite number"),
+        ({"m": float("-inf")}, "m is -inf, not a finite number"),
+        ({"m": 1e151}, "m is 1e+151: a score is at most 1e+150, either way"),
+        ({"m": 10**400}, "m is 1000"),
+        ({"m": Decimal(1)}, "m is Decimal('1'), not a finite number"),
         ({"_m": 1}, "'_m' is not a metric's name"),
         ({"latency_ms": 1}, "'latency_ms' is not a metric's name"),
         ({"decision": 1}, "'decision' is not a metric's name"),
@@ -138,6 +147,77 @@ def test_metrics_are_finite_numbers_under_plain_names(metrics: object, reason: s
     with pytest.raises(Refusal) as told:
         made_of(score=lambda _output, _reference: metrics).score("o", "r", None, "p")
     assert reason in told.value.why[0]
+
+
+def test_numbers_of_other_kinds_are_taken() -> None:
+    """numpy's floats and whole numbers, and fractions, become Python's own; what is stored is JSON."""
+    given = {"f": np.float32(0.5), "d": np.float64(0.25), "i": np.int64(3), "r": Fraction(1, 4), "n": 2}
+    made = made_of(score=lambda _output, _reference: given).score("o", "r", None, "p")
+    assert made == {"f": 0.5, "d": 0.25, "i": 3, "r": 0.25, "n": 2}
+    assert {key: type(value) for key, value in made.items()} == {
+        "f": float,
+        "d": float,
+        "i": int,
+        "r": float,
+        "n": int,
+    }
+    answer = Result("o", tokens_in=np.int32(7), cost_usd=np.float32(0.5), extra={"x": np.float64(1)})  # type: ignore[arg-type]
+    took = made_of(call_system=lambda _text, _params: answer).call_system("t", {}, "p")
+    assert took == Result("o", tokens_in=7, cost_usd=0.5, extra={"x": 1.0})
+    assert (type(took.tokens_in), type(took.cost_usd), type(took.extra["x"])) == (int, float, float)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Result("o", cost_usd=-0.01), "cost_usd is -0.01, below 0"),
+        (Result("o", latency_ms=-1), "latency_ms is -1, below 0"),
+        (Result("o", tokens_in=-3), "tokens_in is -3, below 0"),
+        (Result("o", tokens_out=2**53), "tokens_out is 9.0072e+15, more than can be"),
+        (Result("o", tokens_in=True), "tokens_in is true/false, not a number"),
+        (Result("o", cost_usd=float("inf")), "cost_usd is inf, not a finite number"),
+        (Result("o", extra={"x": 1e200}), "extra: x is 1e+200: a score is at most 1e+150, either way"),
+        (Result("a\ud800"), "the output holds a lone surrogate"),
+    ],
+)
+def test_a_result_holds_what_can_be(answer: Result, reason: str) -> None:
+    """Below nothing costs, takes or counts anything."""
+    with pytest.raises(Refusal) as told:
+        made_of(call_system=lambda _text, _params: answer).call_system("t", {}, "p")
+    assert told.value.why == (f"p: {reason}",)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reasons"),
+    [
+        ({"METRIC_KINDS": ["x"]}, ["METRIC_KINDS is list ['x'], not a mapping of metrics to texts"]),
+        (
+            {"METRIC_DIRECTIONS": "lower"},
+            ["METRIC_DIRECTIONS is str 'lower', not a mapping of metrics to texts"],
+        ),
+        (
+            {"METRIC_DIRECTIONS": {"m": "down"}},
+            ["METRIC_DIRECTIONS['m'] is 'down'; it can be higher or lower"],
+        ),
+        (
+            {"METRIC_KINDS": {"m": 1, 2: "quality"}},
+            ["METRIC_KINDS['m'] is int 1, not a text", "METRIC_KINDS: 2 is not a metric's name"],
+        ),
+        (
+            {"PRIMARY_METRIC": 5, "METRIC_KINDS": 5},
+            [
+                "PRIMARY_METRIC is int 5, not a metric's name",
+                "METRIC_KINDS is int 5, not a mapping of metrics to texts",
+            ],
+        ),
+    ],
+)
+def test_settings_of_a_wrong_kind_are_refused(settings: dict[str, Any], reasons: list[str]) -> None:
+    """With the adapter's name and every setting that is wrong, before anything is asked."""
+    with pytest.raises(Refusal) as told:
+        Adapter("a.py", hooks={}, defaults=DEFAULTS, settings=settings, identity="0", files={})
+    assert told.value.code == "adapter-failed"
+    assert told.value.why == tuple(f"a.py: {reason}" for reason in reasons)
 
 
 def test_score_gets_the_source_only_when_it_asks() -> None:
@@ -157,6 +237,19 @@ def test_undefined_figures_are_left_out() -> None:
     """summarise may say None or NaN for what is undefined: such figures are absent, never 0."""
     figures = made_of(summarise=lambda _rows: {"a": 1.0, "b": None, "c": float("nan")}).summarise([], "p")
     assert figures == {"a": 1.0}
+
+
+def test_a_figure_that_is_none_is_told() -> None:
+    """An infinite one, one under a name that no metric can have, true: left out, each with its reason."""
+    given = {"a": np.float64(1), "b": float("inf"), "_c": 1, "d": True, "e": None, "f": float("nan")}
+    made = made_of(summarise=lambda _rows: given).summary([], "p")
+    assert made.figures == {"a": 1.0}
+    assert made.undefined == ("e", "f")
+    assert made.wrong == {
+        "b": "b is inf, not a finite number",
+        "_c": "'_c' is not a metric's name",
+        "d": "d is true/false, not a number",
+    }
 
 
 class _Own(BaseException):

@@ -25,7 +25,7 @@ def test_the_libraries_are_those_that_the_files_import_wherever_they_do(tmp_path
 
 
 def test_what_is_no_library_is_none(tmp_path: Path) -> None:
-    """The standard library, evh, a name that nobody installed, a broken file and an empty list give nothing."""
+    """The standard library, evh, a name that nobody installed, a broken file and an empty list."""
     (tmp_path / "a.py").write_text(
         "import os.path\nfrom evh.errors import Refusal\nimport not_installed_at_all\n"
     )

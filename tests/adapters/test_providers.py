@@ -1,4 +1,4 @@
-"""The providers: what each says of itself, and prices. Their answers are tested in tests/acts/test_run.py."""
+"""The providers: what each says of itself, and prices. Their answers: tests/acts/test_run_providers.py."""
 
 from __future__ import annotations
 

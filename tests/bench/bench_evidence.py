@@ -1,11 +1,11 @@
 """The evidence labeler against what no client can pass: concurrency ÷ latency; and 100,000 chunks.
 
-Durability is included: every label is flushed before it counts. Memory is that of the whole process.
+Durability is included: every label is flushed before it counts. The server is the small C program of
+`bench_run`. Memory is that of the whole process.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
@@ -13,15 +13,13 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evh.acts import label_evidence, log_import, query_add
 from evh.project.find import Project
+from tests.bench.bench_run import LATENCY_MS, ROUNDS, server
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-LATENCY_S = 0.05
+LATENCY_S = LATENCY_MS / 1000
 AT_ONCE = 64
 MOST_MB = 200
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,23 +27,30 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def rows(small: bool) -> list[dict[str, Any]]:
     """Give the times; fail where memory is not flat or a complete rerun asks anything."""
-    return [_calls(320 if small else 6_400), *_many(1_000 if small else 100_000)]
+    return [_calls(320, 1) if small else _calls(6_400, ROUNDS), *_many(1_000 if small else 100_000)]
 
 
-def _calls(n: int) -> dict[str, Any]:
-    """Time labelling ``n`` chunks of 20 kB at 64 at once, beside the least that the latency allows."""
-    with tempfile.TemporaryDirectory(prefix="evh-evidence-") as place, _server() as base_url:
+def _calls(n: int, rounds: int) -> dict[str, Any]:
+    """Time labelling ``n`` chunks of 20 kB at 64 at once, beside the least that the latency allows.
+
+    The fastest round counts; each has a journal of its own.
+    """
+    times = []
+    with tempfile.TemporaryDirectory(prefix="evh-evidence-") as place, server(Path(place)) as base_url:
         project = _log(Path(place), n, 20_000)
-        options = label_evidence.Options(base_url=base_url, concurrency=AT_ONCE, think_tokens=0)
-        plan = label_evidence.plan(project, "p", "q", options)
-        begun = time.perf_counter()
-        done = label_evidence.commit(project, plan)
-        took = time.perf_counter() - begun
-    if done.n_new != n or done.failures:
-        raise AssertionError(f"{done.n_new} of {n} labelled: {done.stopped} {done.failures}")
+        for number in range(rounds):
+            options = label_evidence.Options(
+                base_url=base_url, concurrency=AT_ONCE, think_tokens=0, journal=f"j{number}"
+            )
+            plan = label_evidence.plan(project, "p", "q", options)
+            begun = time.perf_counter()
+            done = label_evidence.commit(project, plan)
+            times.append(time.perf_counter() - begun)
+            if done.n_new != n or done.failures:
+                raise AssertionError(f"{done.n_new} of {n} labelled: {done.stopped} {done.failures}")
     return {
         "work": f"label {n:,} chunks of 20 kB, {AT_ONCE} at once, durably",
-        "ours_s": took,
+        "ours_s": min(times),
         "peer": "concurrency ÷ latency (the limit)",
         "peer_s": n * LATENCY_S / AT_ONCE,
     }
@@ -119,17 +124,3 @@ def _evh(words: list[str]) -> _Ran:
     )
     peak = int(done.stdout.rsplit("peak", 1)[1]) / 1024
     return _Ran(time.perf_counter() - begun, peak, done.stdout)
-
-
-@contextlib.contextmanager
-def _server() -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.bench.loopback", str(LATENCY_S)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()

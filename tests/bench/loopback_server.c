@@ -1,9 +1,11 @@
-/* A chat server on loopback for timing clients: every request is answered with the same reply after a fixed
- * time. HTTP/1.1 with keep-alive, one thread, epoll; it reads a body without looking at it.
+/* A chat server on loopback for timing clients: every chat is answered with the same reply after a fixed time,
+ * anything else at once: there is nothing to look up. HTTP/1.1 with keep-alive, one thread, epoll; it reads a
+ * body without looking at it.
  *
  *     loopback_server LATENCY_MS     prints its port, serves until its standard input closes
  *
- * All requests wait equally long, so those that are due form a queue in the order in which they came.
+ * All requests wait equally long, so those that are due form a queue in the order in which they came. A timer
+ * wakes for the first of them: epoll's own wait is rounded up to whole milliseconds.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -16,6 +18,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +29,7 @@ struct client {
     char head[MOST_HEAD + 1];
     size_t have;        /* bytes of the head so far */
     long left;          /* bytes of the body still to come; -1 while the head is read */
+    int chat;           /* whether the request is one */
     unsigned life;      /* which connection of this descriptor it is */
 };
 struct due {
@@ -45,6 +49,8 @@ static const char body[] =
     "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"yes. The log says that the "
     "valve was closed at 08:14, which is what the question asks.\"},\"logprobs\":null,\"finish_reason\":"
     "\"stop\"}],\"usage\":{\"prompt_tokens\":5012,\"completion_tokens\":24,\"total_tokens\":5036}}";
+
+static const char nothing[] = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
 static double now(void) {
     struct timespec t;
@@ -88,15 +94,18 @@ static void take(int fd, double latency) {
                 }
                 size_t used = (size_t)(end + 4 - one->head) - before;
                 end[2] = 0;
-                one->left = length_of(one->head);
                 one->have = 0;
                 at += used; size -= used;
+                one->left = length_of(one->head);
+                char *line = strstr(one->head, "\r\n"), *chat = strstr(one->head, "/chat/");
+                one->chat = chat && line && chat < line;
             }
             long part = size < one->left ? size : one->left;
             one->left -= part; at += part; size -= part;
             if (one->left == 0) {
                 one->left = -1;
-                queue[last++ % places] = (struct due){now() + latency, fd, one->life};
+                if (one->chat) queue[last++ % places] = (struct due){now() + latency, fd, one->life};
+                else if (write(fd, nothing, sizeof nothing - 1) < 0) { drop(fd); return; }
             }
         }
     }
@@ -119,16 +128,25 @@ int main(int count, char **words) {
     epoll_ctl(poll, EPOLL_CTL_ADD, listening, &event);
     event.data.fd = 0;
     epoll_ctl(poll, EPOLL_CTL_ADD, 0, &event);
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    event.data.fd = timer;
+    epoll_ctl(poll, EPOLL_CTL_ADD, timer, &event);
     for (;;) {
-        int wait = -1;
         if (first != last) {
-            double rest = (queue[first % places].at - now()) * 1000;
-            wait = rest <= 0 ? 0 : (int)rest + (rest > (int)rest);
+            double at = queue[first % places].at;
+            long part = (long)((at - (time_t)at) * 1e9);  /* never nothing: that would stop the timer */
+            struct itimerspec next = {.it_value = {(time_t)at, part > 0 ? part : 1}};
+            timerfd_settime(timer, TFD_TIMER_ABSTIME, &next, NULL);
         }
-        int ready = epoll_wait(poll, events, 256, wait);
+        int ready = epoll_wait(poll, events, 256, -1);
         for (int i = 0; i < ready; i++) {
             int fd = events[i].data.fd;
             if (fd == 0) return 0;
+            if (fd == timer) {
+                unsigned long long rung;
+                if (read(timer, &rung, sizeof rung) < 0 && errno != EAGAIN) return 1;
+                continue;
+            }
             if (fd != listening) { if (clients[fd]) take(fd, latency); continue; }
             int made;
             while ((made = accept4(listening, NULL, NULL, SOCK_NONBLOCK)) >= 0) {

@@ -15,6 +15,7 @@ from evh_build.deciding_public import PublicDeciding
 from evh_build.forest import axis_of, p_text
 from evh_build.gather import Gathered
 from evh_build.public import PublicGathered
+from tests.acts.judging import PAIRWISE, judge_file, two_arms
 from tests.conftest import CommandLine
 from tests.evh_build.projects import decided, hostile
 from tests.evh_build.test_pages_new import build, commands, found_in, words
@@ -83,6 +84,20 @@ def test_a_goal_without_a_baseline_gives_the_command(project: Project) -> None:
     assert line in commands(out / "index.html")
     assert "None was promoted yet." in words(out / "goals/answers/index.html")
     assert "the goal answers has no baseline; it suggests best" in words(out / "index.html")
+
+
+def test_a_baseline_that_cannot_be_read_is_not_taken_for_none(project: Project) -> None:
+    """The goal's page, the list and the home page say that there is one, and offer no other in its place."""
+    decided(project)
+    path = project.data / "baselines" / "answers.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "promoted_from": 5}))
+    out = build(project)
+    text = words(out / "goals/answers/index.html")
+    assert "There is one, and it cannot be read: data/baselines/answers.json" in text
+    assert "None was promoted yet." not in text
+    assert "There is a baseline, and it cannot be read." in words(out / "goals/index.html")
+    for page in ("goals/answers/index.html", "goals/index.html", "index.html"):
+        assert not [one for one in commands(out / page) if one.startswith("evh promote")]
 
 
 def test_the_home_page_and_the_list_tell_where_a_goal_stands(out: Path) -> None:
@@ -219,6 +234,21 @@ def test_a_rubric_changed_since_makes_it_unvalidated(project: Project) -> None:
     out = build(project)
     text = words(out / "judges/helpful/index.html")
     assert "It cannot be measured again here" in text
+
+
+def test_a_judge_whose_verdicts_came_in_a_file_is_asked_nothing(project: Project, evh: CommandLine) -> None:
+    """Its models answered none of them: the page offers no pass that would ask them all."""
+    two_arms(project, ("i00",))
+    judge_file(project, PAIRWISE)
+    file = project.root / "verdicts.csv"
+    file.write_text("item_id,first,second,verdict\ni00,arm_a,arm_b,first\ni00,arm_b,arm_a,second\n")
+    evh.ok("judge", "--scorer", "helpful", "--dataset-id", "d", "--from-file", file)
+    page = build(project) / "judges/helpful/index.html"
+    assert "no known verdict is asked again" not in words(page)
+    assert "take more verdicts from a file" in words(page)
+    line = "evh judge --scorer helpful --dataset-id d --runs arm_a,arm_b"
+    asked = [one for one in commands(page) if one.startswith(line)]
+    assert asked == [f"{line} --from-file verdicts.csv"]
 
 
 # ------------------------------------------------------------------------------------------- search, public

@@ -63,12 +63,20 @@ def labelled(
     logs.add_queries(project, log, [query])
     at = evidence.place(project, log, "lantern")
     at.folder.mkdir(parents=True, exist_ok=True)
-    asked = {"question_sha": query.question_sha, "model": "reasoning", "repeat": 2}
+    prompt_sha = sha256_text("a prompt")
+    asked = {
+        "question_sha": query.question_sha,
+        "prompt_sha": prompt_sha,
+        "provider": "openai",
+        "model": "reasoning",
+        "repeat": 2,
+    }
     began = {"base_url": "http://gpu-box-9:8000/v1", "created_at": AT}
-    evidence.begin(project, at, JournalSettings(asked, "5" * 64, "ab" * 16, question, "a prompt", began))
+    sha = record.settings_sha(asked)
+    evidence.begin(project, at, JournalSettings(asked, sha, "ab" * 16, question, "a prompt", began))
     rows = [
         EvidenceLabel(
-            chunks[t].chunk_sha, t, label, f"{why} {t}", "reasoning", AT, query.question_sha, "p",
+            chunks[t].chunk_sha, t, label, f"{why} {t}", "reasoning", AT, query.question_sha, prompt_sha,
             suspect="ignore all" in texts[t],
         )
         for t, label in says.items()
@@ -242,6 +250,56 @@ def test_a_bad_journal_is_told_and_hides_nothing_else(project: Project) -> None:
     out = built.index.parent
     assert not page_of(out).exists()
     assert "6 chunks" in words(out / "evidence/port_log/index.html")
+
+
+def test_a_log_that_was_cut_is_told_and_hides_nothing_else(project: Project) -> None:
+    """Empty, or without its end: the home page notes it, and the other log's pages stand."""
+    labelled(project)
+    labelled(project, log="other_log")
+    path = logs.path_of(project, "port_log") / "chunks.jsonl"
+    for data in (b"", path.read_bytes()[:-20]):
+        path.write_bytes(data)
+        built = site.commit(project, site.plan(project))
+        assert [one.what for one in built.problems] == [
+            f"the log 'port_log' {'is cut off' if data else 'holds no chunk'}"
+        ]
+        out = built.index.parent
+        assert not page_of(out).exists()
+        assert "6 chunks" in words(out / "evidence/other_log/index.html")
+
+
+def test_the_commands_ask_as_the_journal_was_asked(project: Project) -> None:
+    """Server, model and readings are the journal's own; a public page has no command that asks."""
+    labelled(project)
+    out = build(project)
+    text, options = words(page_of(out)), "--base-url http://gpu-box-9:8000/v1 --repeat 2"
+    assert f"evh label-evidence --project port_log --query lantern {options}" in text
+    every = f"evh label-evidence --project port_log --all-queries {options}"
+    assert every in words(out / "evidence/port_log/index.html")
+    assert (
+        "evh label-sheet --dataset-id port_log.lantern --plus-random 100 --blind --choices yes,no "
+        "--out sheet.csv" in text
+    )
+    (project.root / "evh.toml").write_text('[catalog]\npublic_logs = ["port_log"]\n')
+    out = build(Project.find(home=project.root), public=True)
+    assert "label-evidence" not in words(page_of(out)) + words(out / "evidence/port_log/index.html")
+
+
+def test_a_rate_without_an_interval_says_why(project: Project, evh: CommandLine) -> None:
+    """One item of a slice of three says yes: most resamples lack a yes or a no of it."""
+    labelled(project)
+    evh.ok("evidence-freeze", "--project", "port_log", "--query", "lantern", "--set", "m", "--partial")
+    dataset = datasets.read(project, "port_log.lantern")
+    said = {"000000": b"yes", "000001": b"no", "000005": b"no"}
+    items = {key: LabelItem(dataset.by_id[key].sha256, slice="random") for key in said}
+    labels.write_new(
+        project, LabelSet("port_log.lantern", "ann", {"kind": "person", "by": "ann"}, items, ""), said
+    )
+    told = "of the resamples of a slice of 3 define no rate, and at most 5% may"
+    assert told in words(page_of(build(project)))
+    assert told in evh.ok("evidence-report", "--project", "port_log").out
+    made = evh.ok("evidence-report", "--project", "port_log", "--json").json["journals"][0]["people"]
+    assert (made["corrected"]["low"], told in made["corrected"]["unbounded"]) == (None, True)
 
 
 @pytest.mark.parametrize("declared", [False, True])

@@ -60,7 +60,8 @@ def sweep(family: Family, workers: int) -> Row:
 def killed_labeler() -> Row:
     """Kill the labeler at random moments and let it go on; one test does all rounds."""
     begun = time.monotonic()
-    words = ["-q", "-p", "no:cacheprovider", "tests/acts/test_label_evidence.py", "-k", "killed_and_resumed"]
+    file = "tests/acts/test_label_evidence_killed.py"
+    words = ["-q", "-p", "no:cacheprovider", file, "-k", "killed_and_resumed"]
     environ = {**os.environ, "EVH_KILL_ROUNDS": str(LABELER_KILLS)}
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=root, env=environ, check=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 import pytest
 
 from evh.llm.budget import Fit, Ladder, context_of, root
-from evh.llm.client import Client, Server
+from evh.llm.client import Client, Server, carrier
 from tests.servers.replies import http
 from tests.servers.scripted import Play, Request, Scripted
 
@@ -51,12 +52,41 @@ def test_a_server_that_does_not_count_is_asked_once() -> None:
     assert len(server.requests) == 1
 
 
-def test_the_servers_context_of_a_model() -> None:
+@pytest.mark.parametrize(("reply", "n"), [(http(404, b"", wait_s=0.05), 1), (http(200, {"count": 7}), 6)])
+def test_many_at_once_wait_until_it_is_known_whether_the_server_counts(reply: Play, n: int) -> None:
+    """Six prompts: a server that does not count is asked for one of them, one that does for each."""
+
+    async def go(url: str) -> list[Fit]:
+        ladder, server = Ladder(1_000, url), Server(url)
+        shared = carrier(server)
+        assert shared is not None
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(shared.aclose)
+            clients = [await stack.enter_async_context(Client(server, shared)) for _ in range(6)]
+            asked = [
+                ladder.fit(client, "m", [{"role": "user", "content": f"{number}" * 1_000}], 100)
+                for number, client in enumerate(clients)
+            ]
+            return await asyncio.gather(*asked)
+
+    with Scripted([reply]) as server:
+        found = asyncio.run(go(server.base_url))
+    assert found == [Fit(564, "estimate", fits=True) if n == 1 else Fit(7, "tokenize", fits=True)] * 6
+    assert [one.path for one in server.requests] == ["/tokenize"] * n
+
+
+@pytest.mark.parametrize("own_httpx", [False, True], ids=["loop", "httpx"])
+def test_the_servers_context_of_a_model(own_httpx: bool) -> None:
     """``max_model_len`` of the model that is asked; None where the server has no such model or key."""
 
     async def go(url: str, model: str) -> int | None:
-        async with Client(Server(url)) as client:
-            return await context_of(client, url, model)
+        shared = None if own_httpx else carrier(Server(url))
+        try:
+            async with Client(Server(url), shared) as client:
+                return await context_of(client, url, model)
+        finally:
+            if shared is not None:
+                await shared.aclose()
 
     body = {"data": [{"id": "a", "max_model_len": 4_096}, {"id": "b"}]}
     with Scripted([http(200, body)]) as server:

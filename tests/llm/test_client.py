@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from evh.llm.client import Client, Server, carrier
+from evh.llm.mask import Mask
 from evh.llm.reply import Failure, Reply
 from tests.servers import replies
 from tests.servers.replies import error, fine, http, message
@@ -109,6 +110,14 @@ def test_a_reply_without_an_answer(body: object, kind: str) -> None:
         replies.reset(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"),
         http(200, b"{}x", content_length="900", close=True),
         replies.raw(b"SSH-2.0-x\r\n\r\n", close=True),
+        replies.raw(b"HTTP/1.1 %s OK\r\n\r\n" % (b"2" * 5000), close=True),
+        replies.raw(b"HTTP/1.1 200 OK\r\ncontent-length: %s\r\n\r\n{}" % (b"9" * 5000), close=True),
+        replies.raw(
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nab\r\n0\r\n\r\n", close=True
+        ),
+        replies.raw(
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n%s\r\n" % (b"f" * 4000), close=True
+        ),
         http(200, b'data: {"choices": []}\n\n', content_type="text/event-stream"),
     ],
 )
@@ -125,7 +134,72 @@ def test_what_will_not_pass_is_not(status: int) -> None:
     found, server = ask([error(status, f"no: you sent {KEY} and it quotes 429")])
     assert isinstance(found, Failure)
     assert (found.kind, found.status, found.tries, len(server.requests)) == ("refused", status, 1, 1)
-    assert found.says == f"HTTP {status}: no: you sent [key] and it quotes 429"
+    assert found.says == f"HTTP {status}: no: you sent [api key] and it quotes 429"
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\u200b"])
+@pytest.mark.parametrize("before", range(280, 305, 3))
+def test_no_part_of_the_key_is_left_where_a_text_is_cut(before: int, blank: str) -> None:
+    """The key is taken out before a long error is cut to a line: half of a key is a secret too."""
+    for play in (error(400, "x" * before + blank + KEY), http(400, b"x" * before + KEY.encode())):
+        found, _ = ask([play])
+        assert isinstance(found, Failure)
+        assert "sk-" not in found.says
+
+
+def test_the_key_is_taken_out_of_an_answer(own_httpx: bool) -> None:
+    """A server that repeats the request's header in a good answer: no text of it holds the key."""
+    said = message(f"yes, Bearer {KEY}", reasoning=f"I was sent {KEY}", finish=f"stop {KEY}")
+    said |= {"model": f"m-{KEY}", "system_fingerprint": KEY}
+    found, _ = ask([http(200, said)], own_httpx=own_httpx)
+    assert isinstance(found, Reply)
+    assert (found.text, found.reasoning) == ("yes, Bearer [api key]", "I was sent [api key]")
+    assert (found.model, found.system_fingerprint) == ("m-[api key]", "[api key]")
+    assert found.finish_reason == "stop [api key]"
+    assert found.notes == ("the reply held the API key: it was taken out",)
+
+
+@pytest.mark.parametrize(
+    ("play", "kind"),
+    [
+        (http(200, b"<p>" + KEY.encode()), "not-json"),
+        (http(200, {"choices": [], "auth": KEY}), "no-choices"),
+        (http(200, b"{}", content_encoding=f"br {KEY}"), "broken-off"),
+        (
+            replies.raw(b"HTTP/1.1 200 OK\r\ncontent-length: %s\r\n\r\n" % KEY.encode(), close=True),
+            "broken-off",
+        ),
+    ],
+)
+def test_the_key_is_taken_out_of_every_failure(play: Play, kind: str, own_httpx: bool) -> None:
+    """Bodies that are no answer, and headers that an error quotes."""
+    found, _ = ask([play], own_httpx=own_httpx)
+    assert isinstance(found, Failure)
+    assert found.kind == kind
+    assert KEY not in found.says
+
+
+def test_a_key_in_other_writing_is_taken_out() -> None:
+    """As JSON writes it inside of JSON, and as an address writes it; a short word stays as it is."""
+    mask = Mask('sk/"quoted"/key+1')
+    assert mask('{"k": "sk/\\"quoted\\"/key+1"}') == '{"k": "[api key]"}'
+    assert mask("?k=sk%2F%22quoted%22%2Fkey%2B1&a=1") == "?k=[api key]&a=1"
+    assert Mask("none")("there is none") == "there is none"
+    assert "quoted" not in repr(mask)
+
+
+@pytest.mark.parametrize("value", [10**9, 10**400, -1, True, "7", 12.5, {"n": 1}])
+def test_a_count_that_is_none_is_as_if_it_were_not_reported(value: object) -> None:
+    """Of an answer and of an empty one; the cost too: a note says so."""
+    for content in ("yes", ""):
+        said = message(content, usage=None)
+        said["usage"] = {"prompt_tokens": value, "completion_tokens": 3, "cost": 1e12}
+        found, _ = ask([http(200, said)])
+        assert (found.tokens_in, found.tokens_out, found.cost_usd) == (None, 3, None)
+        assert found.notes == (
+            "usage.prompt_tokens is no count: as if it were not reported",
+            "usage.cost is no amount: as if it were not reported",
+        )
 
 
 def test_a_422_list_is_read() -> None:

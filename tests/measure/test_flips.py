@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from evh.measure.bootstrap import mean_intervals
 from evh.measure.flips import COUNTED, hashed_blocks, sign_flip_tests
 from evh.measure.grid import to_grid
 from evh.measure.significance import mcnemar
@@ -150,3 +151,19 @@ def test_an_infinite_score_is_an_error() -> None:
     """A score is a finite number."""
     with pytest.raises(ValueError, match="infinite"):
         sign_flip_tests(np.array([[np.inf, 0.0]]))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-300, 1e-13, 1e-10, 1e150, 1e307])
+def test_p_and_intervals_are_free_of_scale(scale: float) -> None:
+    """Scores of any size are tested as the same scores of a plain size are: no overflow, none taken for 0."""
+    plain = np.round(np.random.default_rng(1).normal(0.3, 1, (60, 3)), 2)
+    plain[::7, 1] = np.nan
+    plain[:, 2] *= 0.25
+    expected, seen = sign_flip_tests(plain), sign_flip_tests(plain * scale)
+    assert seen.p == pytest.approx(expected.p, abs=2e-3)
+    assert seen.nonzero.tolist() == expected.nonzero.tolist()
+    assert seen.difference / scale == pytest.approx(expected.difference, rel=1e-9)
+    drawn, wanted = mean_intervals(plain * scale), mean_intervals(plain)
+    assert drawn.low / scale == pytest.approx(wanted.low, rel=1e-9, abs=1e-12)
+    assert drawn.pair_high / scale == pytest.approx(wanted.pair_high, rel=1e-9, abs=1e-12)

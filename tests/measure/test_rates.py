@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -70,6 +71,20 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert one is not None
     assert other is not None
     assert abs(one.low - other.low) < 0.05
+
+
+def test_a_rate_without_an_interval_says_which_share_of_the_resamples_defines_none() -> None:
+    """One yes among 52: of resamples (51/52)^52 = 0.364 hold none of a person's yes, and more no hit."""
+    found = corrected(6, 52, Slice(1, 0, 5, 46))
+    assert found.share == pytest.approx((6 / 52 - 5 / 51) / (46 / 51))
+    assert (found.interval, found.refused) == (None, None)
+    assert found.unbounded is not None
+    told = re.search(
+        r"no interval: ([0-9.]+)% of the resamples of a slice of 52 define no rate", found.unbounded
+    )
+    assert told is not None
+    assert float(told[1]) == pytest.approx(36.4, abs=3.5)  # of 2,000 draws: three standard errors
+    assert corrected(300, 1_000, Slice(90, 10, 20, 80)).unbounded is None
 
 
 def test_the_corrected_interval_covers_the_truth() -> None:

@@ -72,7 +72,8 @@ def test_the_last_decision_of_a_place_counts(project: Project) -> None:
     sha = sha256_text("a")
     rows = [{"chunk_sha": sha, "t": 0, "update": update} for update in (True, False)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"chunk_sha": "to')
-    assert [one.update for one in logs.updates(project, "p", "q")] == [False]
+    found = logs.updates(project, "p", "q")
+    assert ([one.update for one in found.last], found.n_again, found.torn) == ([False], 1, 17)
     path.write_text(json.dumps({"chunk_sha": sha, "t": 0, "update": "yes"}) + "\n")
     with pytest.raises(Refusal, match="no decisions"):
         logs.updates(project, "p", "q")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from evh.project import runs
 from evh.project.find import Project
 from evh.records import run as record
 from evh.records.run import Prediction, Run
-from evh.store import strict
+from evh.store import parquet, strict
 from tests.helpers import Builder
 
 ROWS = [Prediction("a", output="x", decision="x", scores={"m": 1.0}), Prediction("b", error="no")]
@@ -82,6 +83,38 @@ def test_rows_in_both_forms_are_the_same_rows(project: Project) -> None:
     run = runs.write_scored(project, Run("c_1", "c", "d"), many)
     assert (run.predictions or {})["file"] == "predictions.parquet"
     assert list(runs.predictions(project, run)) == many
+
+
+def test_odd_rows_of_a_parquet_file_are_read_as_jsonl_would_be(project: Project) -> None:
+    """Scores of a reserved or hidden name, no numbers, keys in ``_meta``: as `parse_prediction` does."""
+    odd: list[dict[str, Any]] = [
+        {"item_id": "plain", "scores": {"m": 1.0}, "output": "x", "decision": "x"},
+        {"item_id": "reserved", "scores": {"latency_ms": 2.0, "m": 1.0}},
+        {"item_id": "hidden", "scores": {"_m": 2.0}},
+        {"item_id": "wrong", "scores": {"m": float("nan"), "n": float("inf")}, "latency_ms": float("nan")},
+        {"item_id": "negative", "latency_ms": -1.0, "tokens_in": 3.0},
+        {"item_id": "meta", "_meta": {"note": "hm", "_k": [1], "m2": 4}},
+        {"item_id": "meta2", "scores": {"m": 0.5}, "_meta": {"_letter": "A"}},
+        {"item_id": "failed", "error": "no answer"},
+    ]
+    run = wrote(project)
+    folder = runs.path_of(project, run)
+    table = [
+        {
+            **row,
+            "scores": row.get("scores") or {},
+            "_meta": json.dumps(row["_meta"]) if "_meta" in row else None,
+        }
+        for row in odd
+    ]
+    data = parquet.dump_rows(table, runs.PREDICTION_COLUMNS)
+    (folder / "predictions.jsonl").unlink()
+    (folder / "predictions.parquet").write_bytes(data)
+    found = runs.predictions(project, replace(run, predictions=None))
+    for row, raw in zip(found, odd, strict=True):
+        flat = {key: value for key, value in raw.items() if key not in {"scores", "_meta"}}
+        expected = record.parse_prediction({**raw.get("_meta", {}), **flat, **raw.get("scores", {})}, "row")
+        assert repr(row) == repr(expected)  # by their texts: NaN equals nothing
 
 
 def test_both_forms_at_once_are_refused_save_beside_a_commit_point(project: Project) -> None:
@@ -188,7 +221,8 @@ def test_judged_runs_lie_by_scorer(project: Project) -> None:
     assert runs.read(project, "runs-judged/me/c_1").key == "runs-judged/me/c_1"
 
 
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.floats(-1e150, 1e150, allow_nan=False)
+MEASURES = st.integers(0, 2**53 - 1) | st.floats(0, 2**53 - 1, allow_nan=False)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 KEYS = TEXTS.filter(lambda key: bool(key) and not key.startswith("_")).filter(
     lambda key: key not in {*record.MEASURES, "item_id", "output", "decision", "error", "scores"}
@@ -199,7 +233,7 @@ KEYS = TEXTS.filter(lambda key: bool(key) and not key.startswith("_")).filter(
     scores=st.dictionaries(KEYS, NUMBERS, max_size=3),
     output=st.none() | TEXTS,
     decision=st.none() | TEXTS,
-    latency=st.none() | NUMBERS,
+    latency=st.none() | MEASURES,
     hidden=st.dictionaries(TEXTS.map(lambda key: f"_{key}"), st.integers() | TEXTS, max_size=2),
 )
 def test_any_row_survives_being_written(

@@ -11,7 +11,7 @@ import pytest
 from evh.project.find import Project
 from evh_build import site
 from tests.helpers import Builder
-from tests.tools import require_tool
+from tests.site.browsing import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -36,13 +36,8 @@ def page_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, headless."""
-    program = require_tool("chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with chromium() as started:
         yield started
-        started.close()
 
 
 def names(page: Any, part: str) -> list[str]:

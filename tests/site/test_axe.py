@@ -13,7 +13,7 @@ from evh.project.find import Project
 from evh_build import site
 from tests.evh_build.projects import decided, small
 from tests.helpers import Builder
-from tests.tools import require_tool
+from tests.site.browsing import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -53,13 +53,8 @@ def decisions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, headless."""
-    program = require_tool("chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with chromium() as started:
         yield started
-        started.close()
 
 
 def kinds(folder: Path) -> list[Path]:

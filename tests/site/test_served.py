@@ -13,7 +13,7 @@ from evh_build import serve, site
 from evh_build.serve import Server
 from evh_build.watch import Workshop
 from tests.evh_build.projects import small
-from tests.tools import require_tool
+from tests.site.browsing import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -39,13 +39,8 @@ def server(workshop: Workshop) -> Iterator[Server]:
 @pytest.fixture
 def page() -> Iterator[Any]:
     """A page of a headless Chromium."""
-    program = require_tool("chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with chromium() as started:
         yield started.new_page()
-        started.close()
 
 
 def test_served_pages_have_no_error_and_ask_nobody_else(server: Server, page: Any) -> None:

@@ -185,14 +185,16 @@ def test_removing_follows_no_link(tmp_path: Path) -> None:
     assert names(tmp_path / "real") == ["f"]
 
 
-def test_files_written_unflushed_are_flushed_together(tmp_path: Path) -> None:
-    """Each is in place at once; flushing them leaves them as they are."""
-    paths = [tmp_path / name for name in "ab"]
-    for path in paths:
-        atomic.write_unflushed(path, path.name.encode())
-    atomic.flush_files(paths)
-    assert [path.read_bytes() for path in paths] == [b"a", b"b"]
-    assert names(tmp_path) == ["a", "b"]
+@pytest.mark.parametrize("n", [0, 2, 65])
+def test_files_written_unflushed_are_flushed_together(tmp_path: Path, n: int) -> None:
+    """Each is in place at once; flushing them, few or many, leaves them as they are."""
+    made = [f"{number:02}" for number in range(n)]
+    for name in made:
+        atomic.write_unflushed(tmp_path / name, name.encode())
+    with atomic.flushing(tmp_path, made):
+        assert names(tmp_path) == made
+    assert [(tmp_path / name).read_bytes() for name in made] == [name.encode() for name in made]
+    assert names(tmp_path) == made
 
 
 def test_leftovers_are_told_by_their_name() -> None:

@@ -54,6 +54,21 @@ def test_a_file_cut_at_any_byte_is_read_and_mended(tmp_path: Path) -> None:
         assert path.read_bytes() == kept + b'{"c":3}\n'
 
 
+def test_a_torn_line_is_measured_and_mended_without_appending(tmp_path: Path) -> None:
+    """At any cut: its bytes are told, and only they are dropped; a missing file and a whole one stay."""
+    whole = b'{"a":1}\n{"b":"\xc3\xa9"}\n'
+    path = tmp_path / "j.jsonl"
+    assert (journal.torn(path), journal.mend_held(path), path.exists()) == (0, None, False)
+    for cut in range(len(whole) + 1):
+        path.write_bytes(whole[:cut])
+        kept = whole[: whole[:cut].rfind(b"\n") + 1]
+        assert journal.torn(path) == cut - len(kept)
+        assert path.read_bytes() == whole[:cut]
+        assert journal.mend_held(path) == (whole[len(kept) : cut] or None)
+        assert path.read_bytes() == kept
+        assert journal.torn(path) == 0
+
+
 def test_a_torn_line_longer_than_a_block_is_dropped(tmp_path: Path) -> None:
     """200,000 bytes without an end, after one good line and alone."""
     path = tmp_path / "j.jsonl"

@@ -119,3 +119,41 @@ def test_what_other_writers_call_the_same_is_read(tmp_path: Path) -> None:
     assert parquet.read_rows(tmp_path / "t.parquet", COLUMNS, key="id", optional=True) == [
         {"id": "a", "raw": b"x", "n": 1, "scores": {"x": 1}}
     ]
+
+
+def test_columns_are_those_of_the_rows(tmp_path: Path) -> None:
+    """read_columns gives each column of read_rows, and `only` leaves the others packed; written alike too."""
+    kinds = {"item_id": "text", "scores": "scores", "n": "whole", "x": "number", "data": "bytes"}
+    rows: list[dict[str, Any]] = [
+        {"item_id": "a", "scores": {"f1": 0.5, "correct": 1}, "n": 3, "x": 2**60, "data": b"\0"},
+        {"item_id": "b", "scores": {}, "n": None, "x": None, "data": b""},
+        {"item_id": "c", "scores": None, "n": 0, "x": -0.5, "data": None},
+        {"item_id": "d", "scores": {"correct": 0.0}, "n": 9, "x": 1.0, "data": b"d"},
+    ]
+    path = tmp_path / "x.parquet"
+    path.write_bytes(parquet.dump_rows(rows, kinds))
+    columns = {name: [row[name] for row in rows] for name in kinds}
+    assert parquet.dump_columns(columns, kinds) == path.read_bytes()
+    found = parquet.read_columns(path, kinds, key="item_id")
+    expected = {**columns, "scores": [row["scores"] or {} for row in rows]}
+    assert found == expected
+    assert [dict(zip(found, one, strict=True)) for one in zip(*found.values(), strict=True)] == (
+        parquet.read_rows(path, kinds, key="item_id")
+    )
+    assert parquet.read_columns(path, kinds, key="item_id", only=("item_id", "x")) == {
+        "item_id": columns["item_id"],
+        "x": columns["x"],
+    }
+
+
+def test_a_slice_of_maps_is_read_as_its_own(tmp_path: Path) -> None:
+    """Two row groups of maps, with a null and an empty one between: each row keeps its own names."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    maps = [[("a", 1.0)], None, [("b", 2.0), ("c", 3.0)], [], [("a", 4.0)]]
+    table = pa.table({"item_id": list("vwxyz"), "scores": pa.array(maps, pa.map_(pa.string(), pa.float64()))})
+    path = tmp_path / "x.parquet"
+    pq.write_table(table, path, row_group_size=2)
+    found = parquet.read_columns(path, {"item_id": "text", "scores": "scores"}, key="item_id")
+    assert found["scores"] == [{"a": 1.0}, {}, {"b": 2.0, "c": 3.0}, {}, {"a": 4.0}]

@@ -49,7 +49,8 @@ def test_json_that_is_not_strict_is_refused_with_its_place(text: str, reason: st
 
 def test_bytes_that_are_not_utf8_are_refused_with_their_line() -> None:
     """The line and byte are told; a byte-order mark is fine."""
-    assert why(strict.parse_json, b'{"a":\n"\xff"}').startswith("f: line 2, byte 7")
+    assert why(strict.parse_json, b'{"a":\n"\xff"}') == "f: line 2, byte 7: 0xFF is not UTF-8 here"
+    assert why(strict.parse_json, b'\xef\xbb\xbf"\xe9"') == "f: line 1, byte 4: 0xE9 is not UTF-8 here"
     assert strict.parse_json(b"\xef\xbb\xbf{}", "f") == {}
 
 

@@ -5,9 +5,5 @@ SELECT
   item_id,
   item_sha256,
   text AS label,
-  CASE
-    WHEN text LIKE '{%' AND json_valid(text) AND json_keys(text) = ['accept'] AND json_type(text, '$.accept') = 'ARRAY'
-      THEN array_to_string(list_sort(list_distinct(from_json(text -> '$.accept', '["VARCHAR"]'))), ' or ')
-    ELSE regexp_replace(text, '\n$', '')
-  END AS answer
+  answer_of(text) AS answer
 FROM (SELECT *, try(decode(label)) AS text FROM reference_labels_parquet)

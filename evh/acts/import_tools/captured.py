@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evh.records.shape import is_number
+from evh.store import strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,19 @@ class Captured:
 
     records: tuple[dict[str, Any], ...]
     dropped: Mapping[str, int]
+
+
+def read_values(path: Path) -> Any:  # noqa: ANN401 - a JSON value
+    """Return what an export holds: its one JSON value, or the objects on its lines as a list.
+
+    Raises:
+        Refusal: it is no strict JSON, with the place.
+    """
+    data = strict.read_bytes(path)
+    lines = [line for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    if len(lines) > 1 and all(line[:1] == b"{" and line.rstrip().endswith(b"}") for line in lines):
+        return list(strict.parse_jsonl(data, path))
+    return strict.parse_json(data, path)
 
 
 def without_none(values: Mapping[str, Any]) -> dict[str, Any]:

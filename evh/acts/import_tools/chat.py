@@ -21,6 +21,7 @@ _TEXTS = frozenset({"text", "input_text", "output_text"})
 _REASONS = frozenset({"reasoning", "thinking", "redacted_thinking"})
 _CALLS = frozenset({"tool_call", "function_call", "tool_use"})
 _RESPONSES = frozenset({"tool_call_response", "tool_result"})
+_KNOWN = _REASONS | _CALLS | _RESPONSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +34,48 @@ class Message:
 
 
 def messages(value: object, dropped: Counter[str], *, role: str = "user") -> list[Message]:
-    """Return the messages of a value: a list, ``{messages: […]}``, one message, a text, or JSON of any.
+    """Return the messages of a value: those that `listed` finds in it, as `message` reads them."""
+    return [message(one, dropped) for one in listed(value, role=role)]
+
+
+def listed(value: object, *, role: str = "user") -> list[dict[str, Any]]:
+    """Return the messages of a value as they were recorded, each an object with a role.
 
     Args:
-        value: what was recorded.
-        dropped: where parts that are no text are counted.
-        role: of a text without one.
+        value: a list, ``{messages: […]}``, one message, a text, or JSON of any. What holds none gives none.
+        role: of a message without one.
     """
     value = parsed(value)
     if isinstance(value, str):
-        return [Message(role, value)] if value else []
+        return [{"role": role, "content": value}] if value else []
     if isinstance(value, dict):
         inner = value.get("messages")
         if isinstance(inner, list):
-            return messages(inner, dropped, role=role)
-        return [_message(value, dropped, role)] if _is_message(value) else []
-    if isinstance(value, list) and value and all(isinstance(one, dict) and _is_message(one) for one in value):
-        return [_message(one, dropped, role) for one in value]
+            return listed(inner, role=role)
+        value = [value]
+    if isinstance(value, list) and all(isinstance(one, dict) and _is_message(one) for one in value):
+        return [{**one, "role": str(one.get("role") or role)} for one in value]
     return []
+
+
+def message(value: Mapping[str, Any], dropped: Counter[str]) -> Message:
+    """Return a message as `listed` gives it, read: parts that are no text are counted in ``dropped``."""
+    texts: list[str] = []
+    calls = [_call(one) for one in _list(value.get("tool_calls")) if isinstance(one, dict)]
+    for part in _parts(value):
+        _part(part, texts, calls, dropped)
+    return Message(value["role"], "\n".join(texts), tuple(calls))
+
+
+def without_media(value: Mapping[str, Any], dropped: Counter[str]) -> dict[str, Any]:
+    """Return a message without the parts that hold pictures, sounds and files; they are counted."""
+    made = dict(value)
+    for key in ("parts", "content"):
+        if isinstance(value.get(key), list):
+            made[key] = [part for part in value[key] if not _is_media(part)]
+            if len(made[key]) < len(value[key]):
+                dropped[MEDIA] += len(value[key]) - len(made[key])
+    return made
 
 
 def parsed(value: object) -> object:
@@ -93,13 +118,9 @@ def _is_message(value: Mapping[str, Any]) -> bool:
     return "content" in value or "parts" in value or ("role" in value and "tool_calls" in value)
 
 
-def _message(value: Mapping[str, Any], dropped: Counter[str], role: str) -> Message:
-    texts: list[str] = []
-    calls = [_call(one) for one in value.get("tool_calls") or () if isinstance(one, dict)]
-    content = value.get("parts") if isinstance(value.get("parts"), list) else value.get("content")
-    for part in content if isinstance(content, list) else [content]:
-        _part(part, texts, calls, dropped)
-    return Message(str(value.get("role") or role), "\n".join(texts), tuple(calls))
+def _parts(value: Mapping[str, Any]) -> list[Any]:
+    content = value["parts"] if isinstance(value.get("parts"), list) else value.get("content")
+    return content if isinstance(content, list) else [content]
 
 
 def _part(part: object, texts: list[str], calls: list[Mapping[str, Any]], dropped: Counter[str]) -> None:
@@ -108,17 +129,30 @@ def _part(part: object, texts: list[str], calls: list[Mapping[str, Any]], droppe
     if not isinstance(part, dict):
         texts.append(part if isinstance(part, str) else compact(part))
         return
-    kind = str(part.get("type") or "text")
-    text = part.get("content", part.get("text"))
-    if kind in _TEXTS and isinstance(text, str):
-        texts.append(text)
+    kind = _kind(part)
+    if _is_media(part):
+        dropped[MEDIA] += 1
+    elif kind in _REASONS:
+        dropped[REASONING] += 1
     elif kind in _CALLS:
         calls.append(_call(part))
     elif kind in _RESPONSES:
         answer = part.get("response", part.get("result", part.get("content")))
         texts.append(answer if isinstance(answer, str) else compact(answer))
     else:
-        dropped[REASONING if kind in _REASONS else MEDIA] += 1
+        texts.append(str(part.get("content", part.get("text"))))
+
+
+def _is_media(part: object) -> bool:
+    if not isinstance(part, dict):
+        return False
+    if _kind(part) in _TEXTS:
+        return not isinstance(part.get("content", part.get("text")), str)
+    return _kind(part) not in _KNOWN
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    return str(part.get("type") or "text")
 
 
 def _call(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -126,3 +160,7 @@ def _call(value: Mapping[str, Any]) -> Mapping[str, Any]:
     named = function if isinstance(function, dict) else value
     arguments = named.get("arguments", named.get("input"))
     return {"name": named.get("name"), "arguments": parsed(arguments)}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from evh.errors import Refusal
-from evh.records.shape import is_number
 from evh.store import strict
 
 NO_NUMBER = "score that is no number"
@@ -30,7 +29,7 @@ class Row:
         output: what the arm answered, or None.
         error: why there is no answer; such a row has no scores.
         scores: metric → the value as recorded; whether it is a finite number is checked by `import_run`.
-        latency_ms: how long the answer took.
+        latency_ms: how long the answer took, as recorded; `import_run` checks this and the other measures.
         tokens_in: of the prompt.
         tokens_out: of the answer.
         cost_usd: of the call.
@@ -126,11 +125,6 @@ def text_of(value: object) -> str | None:
     return _compact(value)
 
 
-def number_or_none(value: object) -> float | None:
-    """Return a finite number as it is, else None."""
-    return value if is_number(value) and isinstance(value, int | float) else None
-
-
 def score_of(value: object, dropped: Counter[str]) -> float | None:
     """Return a recorded score as a number, NaN and Infinity too; another value is counted as dropped."""
     if isinstance(value, bool):
@@ -140,6 +134,47 @@ def score_of(value: object, dropped: Counter[str]) -> float | None:
     if value is not None:
         dropped[NO_NUMBER] += 1
     return None
+
+
+class Taker:
+    """Takes the parts of a log that are of the type that they must be, and counts those of another one.
+
+    Attributes:
+        dropped: why → how much of the log was not taken; null and what is absent is not counted.
+    """
+
+    def __init__(self) -> None:
+        self.dropped: Counter[str] = Counter()
+
+    def mapping(self, holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        """Return the object under a key; an empty one where there is none."""
+        value = holder.get(key)
+        if value is not None and not isinstance(value, dict):
+            self.dropped[f"{key} that is no object"] += 1
+        return mapping(value)
+
+    def listing(self, holder: Mapping[str, Any], key: str) -> list[Any]:
+        """Return the list under a key; an empty one where there is none."""
+        value = holder.get(key)
+        if value is not None and not isinstance(value, list):
+            self.dropped[f"{key} that is no list"] += 1
+        return listing(value)
+
+    def measure(self, holder: Mapping[str, Any], key: str) -> float | None:
+        """Return the number under a key as recorded: whether a measure can be that is looked at later."""
+        value = holder.get(key)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124
+        if value is not None and not number:
+            self.dropped[f"{key} that is no number"] += 1
+        return value if number else None
+
+    def settings(self, holder: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+        """Return what stands under some keys and can be written: NaN and Infinity have no form in JSON."""
+        made = {key: holder[key] for key in keys if holder.get(key) is not None}
+        wrong = [key for key, value in made.items() if _plain(value) != value]
+        for key in wrong:
+            self.dropped[f"{key} that is not finite"] += 1
+        return {key: value for key, value in made.items() if key not in wrong}
 
 
 def mapping(value: object) -> Mapping[str, Any]:

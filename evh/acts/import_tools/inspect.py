@@ -7,20 +7,18 @@ is Inspect's mark for "unscored", so there is no score.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evh.acts.import_tools.given import (
     NO_NUMBER,
     Log,
     Row,
+    Taker,
     bad_log,
     listing,
     mapping,
     named,
-    number_or_none,
     parse_json,
     text_of,
     texts_in,
@@ -66,8 +64,8 @@ def read(data: bytes, place: str) -> Log:
     if not isinstance(samples, list):
         raise bad_log(NAME, f"{place}: it holds a header and no samples", next=CONVERT)
     spec = mapping(document["eval"])
-    dropped: Counter[str] = Counter()
-    rows = tuple(_row(mapping(one), place, number, dropped) for number, one in enumerate(samples, start=1))
+    take = Taker()
+    rows = tuple(_row(mapping(one), place, number, take) for number, one in enumerate(samples, start=1))
     status = document.get("status")
     config = {
         **mapping(mapping(document.get("plan")).get("config")),
@@ -78,27 +76,28 @@ def read(data: bytes, place: str) -> Log:
         version=text_of(mapping(spec.get("packages")).get("inspect_ai")),
         made_at=text_of(spec.get("created")),
         model=text_of(spec.get("model")),
-        settings={key: config[key] for key in SETTINGS if config.get(key) is not None},
+        settings=take.settings(config, SETTINGS),
         repeats=True,
         primary=next((metric for row in rows for metric in row.scores), None),
-        dropped=dropped,
+        dropped=take.dropped,
         notes=() if status in (None, "success") else (f"{place}: Inspect ended with status {status!r}",),
     )
 
 
-def _row(sample: Mapping[str, Any], place: str, number: int, dropped: Counter[str]) -> Row:
-    metadata = mapping(sample.get("metadata"))
+def _row(sample: Mapping[str, Any], place: str, number: int, take: Taker) -> Row:
+    metadata = take.mapping(sample, "metadata")
     item_id, sha = named(metadata)
-    attached = {key: one for key, one in mapping(sample.get("attachments")).items() if isinstance(one, str)}
-    output = mapping(sample.get("output"))
-    answer, error = _answer(output, dropped), None
+    held = take.mapping(sample, "attachments")
+    attached = {key: one for key, one in held.items() if isinstance(one, str)}
+    output = take.mapping(sample, "output")
+    answer, error = _answer(output, take), None
     said = sample.get("error")
     if said is not None or (answer is None and output.get("error")):
         error = str(mapping(said).get("message") or said or output.get("error"))
-    usage = _usage(sample, output)
-    seconds = number_or_none(output.get("time"))
+    usage = _usage(sample, output, take)
+    seconds = take.measure(output, "time")
     if seconds is None:
-        seconds = number_or_none(sample.get("working_time"))
+        seconds = take.measure(sample, "working_time")
     return Row(
         place=f"{place}: sample {sample.get('id', number)!r}",
         part=str(sample.get("epoch", 1)),
@@ -108,23 +107,22 @@ def _row(sample: Mapping[str, Any], place: str, number: int, dropped: Counter[st
         texts=tuple(_whole(text, attached) for text in (*_asked(sample.get("input")), *texts_in(metadata))),
         output=None if error is not None or answer is None else _whole(answer, attached),
         error=error,
-        scores={} if error is not None else _scores(sample, dropped),
+        scores={} if error is not None else _scores(sample, take),
         latency_ms=None if seconds is None else seconds * 1000,
-        tokens_in=number_or_none(usage.get("input_tokens")),
-        tokens_out=number_or_none(usage.get("output_tokens")),
-        cost_usd=number_or_none(usage.get("total_cost")),
+        tokens_in=take.measure(usage, "input_tokens"),
+        tokens_out=take.measure(usage, "output_tokens"),
+        cost_usd=take.measure(usage, "total_cost"),
     )
 
 
-def _answer(output: Mapping[str, Any], dropped: Counter[str]) -> str | None:
-    choices = listing(output.get("choices"))
-    dropped[FURTHER] += max(0, len(choices) - 1)
-    if not dropped[FURTHER]:
-        del dropped[FURTHER]
+def _answer(output: Mapping[str, Any], take: Taker) -> str | None:
+    choices = take.listing(output, "choices")
+    if len(choices) > 1:
+        take.dropped[FURTHER] += len(choices) - 1
     completion = output.get("completion")
     if isinstance(completion, str) and completion:
         return completion
-    first = mapping(mapping(choices[0] if choices else None).get("message"))
+    first = take.mapping(mapping(choices[0] if choices else None), "message")
     return _content(first.get("content")) if first else (completion if completion == "" else None)
 
 
@@ -150,17 +148,17 @@ def _whole(text: str, attached: Mapping[str, str]) -> str:
     return _ATTACHED.sub(lambda found: attached.get(found[1], found[0]), text)
 
 
-def _usage(sample: Mapping[str, Any], output: Mapping[str, Any]) -> Mapping[str, Any]:
+def _usage(sample: Mapping[str, Any], output: Mapping[str, Any], take: Taker) -> Mapping[str, Any]:
     """Return what the sample took: of its one model where it says so, else of its last call."""
-    by_model = mapping(sample.get("model_usage"))
+    by_model = take.mapping(sample, "model_usage")
     if len(by_model) == 1:
-        return mapping(next(iter(by_model.values())))
-    return mapping(output.get("usage"))
+        return take.mapping(by_model, next(iter(by_model)))
+    return take.mapping(output, "usage")
 
 
-def _scores(sample: Mapping[str, Any], dropped: Counter[str]) -> dict[str, float]:
+def _scores(sample: Mapping[str, Any], take: Taker) -> dict[str, float]:
     made: dict[str, float] = {}
-    for scorer, raw in mapping(sample.get("scores")).items():
+    for scorer, raw in take.mapping(sample, "scores").items():
         value = mapping(raw).get("value")
         parts = (
             {f"{scorer}.{key}": one for key, one in value.items()}
@@ -170,9 +168,9 @@ def _scores(sample: Mapping[str, Any], dropped: Counter[str]) -> dict[str, float
         for metric, one in parts.items():
             number = _number(one)
             if number is None:
-                dropped[NO_NUMBER] += 1
-            elif math.isnan(number):
-                dropped[UNSCORED] += 1
+                take.dropped[NO_NUMBER] += 1
+            elif number != number:  # noqa: PLR0124 - `isnan` fails on a whole number of 400 digits
+                take.dropped[UNSCORED] += 1
             else:
                 made[metric] = number
     return made

@@ -8,12 +8,12 @@ own: its output is the choice whose log-likelihood is highest, which is what the
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evh.acts.import_tools.given import (
     Log,
     Row,
+    Taker,
     bad_log,
     listing,
     mapping,
@@ -47,7 +47,7 @@ def read(data: bytes, place: str) -> Log:
     Raises:
         Refusal: a line without a document, such as those of ``results_*.json``.
     """
-    dropped: Counter[str] = Counter()
+    take = Taker()
     rows = []
     settings: list[Mapping[str, Any]] = []
     primary = None
@@ -59,11 +59,11 @@ def read(data: bytes, place: str) -> Log:
                 f"{where}: it has no doc_id with its responses",
                 next="name the samples_*.jsonl of lm_eval --log_samples --output_path DIR",
             )
-        asked = _arguments(line.get("arguments"))
-        settings.append(_sent(asked))
-        scores = _scores(line, dropped)
+        asked = _arguments(line, take)
+        settings.append(_sent(asked, take))
+        scores = _scores(line, take)
         primary = primary or next(iter(scores), None)
-        document = mapping(line.get("doc"))
+        document = take.mapping(line, "doc")
         item_id, sha = named(document)
         prompts = [one[0] for one in asked if one and isinstance(one[0], str)]
         rows.append(
@@ -74,29 +74,34 @@ def read(data: bytes, place: str) -> Log:
                 item_sha256=sha,
                 ids=words(document.get("id"), line.get("doc_id")),
                 texts=(*texts_in(document), *dict.fromkeys(prompts)),
-                output=_output(line, asked, dropped),
+                output=_output(line, asked, take),
                 scores=scores,
             )
         )
     first = settings[0] if settings else {}
     same = all(one == first for one in settings)
-    return Log(rows=tuple(rows), settings=dict(first) if same else {}, primary=primary, dropped=dropped)
+    return Log(rows=tuple(rows), settings=dict(first) if same else {}, primary=primary, dropped=take.dropped)
 
 
-def _arguments(value: object) -> list[list[Any]]:
+def _arguments(line: Mapping[str, Any], take: Taker) -> list[list[Any]]:
     """Return the arguments of each request, from both forms: lists, and ``{gen_args_0: {arg_0: …}}``."""
+    value = line.get("arguments")
     if isinstance(value, dict):
-        return [list(mapping(one).values()) for one in value.values()]
-    return [list(one) for one in listing(value) if isinstance(one, list)]
+        return [list(take.mapping(value, key).values()) for key in value]
+    found = take.listing(line, "arguments")
+    made = [list(one) for one in found if isinstance(one, list)]
+    if len(made) < len(found):
+        take.dropped["arguments of a request that are no list"] += len(found) - len(made)
+    return made
 
 
-def _sent(asked: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _sent(asked: Sequence[Sequence[Any]], take: Taker) -> dict[str, Any]:
     options = mapping(asked[0][1]) if asked and len(asked[0]) > 1 else {}
-    return {key: options[key] for key in _SETTINGS if options.get(key) is not None}
+    return take.settings(options, _SETTINGS)
 
 
-def _output(line: Mapping[str, Any], asked: Sequence[Sequence[Any]], dropped: Counter[str]) -> str | None:
-    found = listing(line.get("filtered_resps"))
+def _output(line: Mapping[str, Any], asked: Sequence[Sequence[Any]], take: Taker) -> str | None:
+    found = take.listing(line, "filtered_resps")
     choices = [_likelihood(one) for one in found]
     if len(found) == len(asked) and found and all(one is not None for one in choices):
         offered = [one[1] if len(one) > 1 and isinstance(one[1], str) else None for one in asked]
@@ -104,10 +109,12 @@ def _output(line: Mapping[str, Any], asked: Sequence[Sequence[Any]], dropped: Co
         chosen = offered[best]
         return None if chosen is None else chosen.strip()
     if not found:
-        found = [one for each in listing(line.get("resps")) for one in (listing(each) or [each])]
+        found = [one for each in take.listing(line, "resps") for one in (listing(each) or [each])]
     texts = [text for one in found for text in (listing(one) or [one]) if isinstance(text, str)]
     if len(texts) > 1:
-        dropped[FURTHER] += len(texts) - 1
+        take.dropped[FURTHER] += len(texts) - 1
+    if found and not texts:
+        take.dropped["response that is no text"] += 1
     return texts[0] if texts else None
 
 
@@ -118,12 +125,16 @@ def _likelihood(value: object) -> float | None:
         return None
     try:
         return float(pair[0])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _scores(line: Mapping[str, Any], dropped: Counter[str]) -> dict[str, float]:
-    listed = [name for name in listing(line.get("metrics")) if isinstance(name, str)]
+def _scores(line: Mapping[str, Any], take: Taker) -> dict[str, float]:
+    named_there = take.listing(line, "metrics")
+    listed = [name for name in named_there if isinstance(name, str)]
+    lacking = len(named_there) - sum(name in line for name in listed)
+    if lacking:
+        take.dropped["metric that is named and not there"] += lacking
     names = listed or [name for name in line if name not in _OWN]
-    made = {name: score_of(line[name], dropped) for name in names if name in line}
+    made = {name: score_of(line[name], take.dropped) for name in names if name in line}
     return {name: value for name, value in made.items() if value is not None}

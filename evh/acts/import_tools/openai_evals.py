@@ -6,13 +6,13 @@ first ``sampling`` is its answer: what follows it is a grader's.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.acts.import_tools.given import (
     Log,
     Row,
+    Taker,
     bad_log,
     listing,
     mapping,
@@ -56,19 +56,19 @@ def read(data: bytes, place: str) -> Log:
         Refusal: no events; two events of one sample that give one metric different values.
     """
     samples: dict[str, _Sample] = {}
-    dropped: Counter[str] = Counter()
+    take = Taker()
     reasons: list[str] = []
     spec: Mapping[str, Any] = {}
     for number, line in parse_lines(data, place):
         where = f"{place}: line {number}"
         if "spec" in line or "final_report" in line:
-            spec = mapping(line.get("spec")) or spec
+            spec = take.mapping(line, "spec") or spec
             continue
         sample_id = line.get("sample_id")
         if not isinstance(sample_id, str) or "type" not in line:
             raise bad_log(NAME, f"{where}: it is no event of a sample", next="name the log of oaieval")
         one = samples.setdefault(sample_id, _Sample(f"{where} (sample {sample_id})"))
-        _take(one, str(line["type"]), mapping(line.get("data")), where, dropped, reasons)
+        _take(one, str(line["type"]), take.mapping(line, "data"), where, take, reasons)
     if not samples:
         raise bad_log(NAME, f"{place}: it holds no events", next="name the log of oaieval")
     if reasons:
@@ -78,7 +78,7 @@ def read(data: bytes, place: str) -> Log:
             why=reasons,
             next="write the scores that count as CSV (item_id, output, a column a metric): --format csv",
         )
-    functions = [one for one in listing(spec.get("completion_fns")) if isinstance(one, str)]
+    functions = [one for one in take.listing(spec, "completion_fns") if isinstance(one, str)]
     rows = tuple(_row(sample_id, one) for sample_id, one in samples.items())
     metrics = list(dict.fromkeys(metric for row in rows for metric in row.scores))
     return Log(
@@ -86,7 +86,7 @@ def read(data: bytes, place: str) -> Log:
         made_at=text_of(spec.get("created_at")),
         model=functions[0] if len(functions) == 1 else None,
         primary=CORRECT if CORRECT in metrics else next(iter(metrics), None),
-        dropped=dropped,
+        dropped=take.dropped,
     )
 
 
@@ -95,22 +95,22 @@ def _take(  # noqa: PLR0917 - one event's parts
     kind: str,
     data: Mapping[str, Any],
     where: str,
-    dropped: Counter[str],
+    take: Taker,
     reasons: list[str],
 ) -> None:
     if kind == "sampling":
         if one.has_answer:
-            dropped[FURTHER] += 1
+            take.dropped[FURTHER] += 1
             return
         sampled = data.get("sampled")
         several = listing(sampled)
         one.sampled, one.has_answer = (several[0] if several else sampled), True
         one.texts += _prompt(data.get("prompt"))
     elif kind == "match":
-        _score(one, {CORRECT: data.get("correct")}, where, dropped, reasons)
+        _score(one, {CORRECT: data.get("correct")}, where, take, reasons)
         one.picked = data.get("sampled", data.get("picked"))
     elif kind == "metrics":
-        _score(one, data, where, dropped, reasons)
+        _score(one, data, where, take, reasons)
     elif kind == "error":
         one.error = str(data.get("message") or data.get("type") or "an error event")
     elif kind == "raw_sample":
@@ -118,14 +118,12 @@ def _take(  # noqa: PLR0917 - one event's parts
         one.texts += texts_in(data)
         one.texts += _prompt(data.get("input"))
     else:
-        dropped[f"{kind} event"] += 1
+        take.dropped[f"{kind} event"] += 1
 
 
-def _score(
-    one: _Sample, found: Mapping[str, Any], where: str, dropped: Counter[str], reasons: list[str]
-) -> None:
+def _score(one: _Sample, found: Mapping[str, Any], where: str, take: Taker, reasons: list[str]) -> None:
     for metric, raw in found.items():
-        value = score_of(raw, dropped)
+        value = score_of(raw, take.dropped)
         if value is not None and one.scores.setdefault(metric, value) != value:
             reasons.append(f"{where}: {metric} is {value}, and {one.scores[metric]} in an event before it")
 

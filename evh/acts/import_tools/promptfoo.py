@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from evh.acts.import_tools.given import (
     Log,
     Row,
+    Taker,
     bad_log,
     listing,
     mapping,
     named,
-    number_or_none,
     parse_json,
     score_of,
     text_of,
@@ -56,7 +56,7 @@ def read(data: bytes, place: str) -> Log:
         raise bad_log(NAME, f"{place}: {said}", next=AGAIN)
     results = listing(summary.get("results"))
     names = _parts(results)
-    dropped: Counter[str] = Counter()
+    take = Taker()
     rows = []
     models = {}
     for number, raw in enumerate(results, start=1):
@@ -65,8 +65,8 @@ def read(data: bytes, place: str) -> Log:
             raise bad_log(NAME, f"{place}: result {number} is not an object", next=AGAIN)
         part = names[_key(result)]
         models[part] = _provider(result)
-        rows.append(_row(result, f"{place}: result {number}", part, dropped))
-    meta = mapping(document.get("metadata"))
+        rows.append(_row(result, f"{place}: result {number}", part, take))
+    meta = take.mapping(document, "metadata")
     return Log(
         rows=tuple(rows),
         version=_text(meta.get("promptfooVersion")),
@@ -74,27 +74,27 @@ def read(data: bytes, place: str) -> Log:
         models=models,
         prompts=_prompts(summary, results, names),
         primary="pass",
-        dropped=dropped,
+        dropped=take.dropped,
     )
 
 
-def _row(result: Mapping[str, Any], place: str, part: str, dropped: Counter[str]) -> Row:
-    test = mapping(result.get("testCase"))
-    variables = mapping(result.get("vars")) or mapping(test.get("vars"))
-    metadata = mapping(test.get("metadata"))
-    item_id, sha = named(metadata, mapping(result.get("metadata")), variables)
-    response = mapping(result.get("response"))
+def _row(result: Mapping[str, Any], place: str, part: str, take: Taker) -> Row:
+    test = take.mapping(result, "testCase")
+    variables = take.mapping(result, "vars") or take.mapping(test, "vars")
+    metadata = take.mapping(test, "metadata")
+    item_id, sha = named(metadata, take.mapping(result, "metadata"), variables)
+    response = take.mapping(result, "response")
     output = text_of(response.get("output"))
     error = None
     if result.get("failureReason") == ERROR or (output is None and result.get("error")):
         error = str(result.get("error") or response.get("error") or "promptfoo says that the call failed")
-    latency = number_or_none(result.get("latencyMs"))
+    latency = take.measure(result, "latencyMs")
     if response.get("cached") and latency is not None:
-        dropped[CACHED] += 1
+        take.dropped[CACHED] += 1
         latency = None
-    usage = mapping(response.get("tokenUsage")) or mapping(result.get("tokenUsage"))
-    cost = result.get("cost") if result.get("cost") is not None else response.get("cost")
-    prompt = mapping(result.get("prompt")).get("raw")
+    usage = take.mapping(response, "tokenUsage") or take.mapping(result, "tokenUsage")
+    cost = take.measure(result if result.get("cost") is not None else response, "cost")
+    prompt = take.mapping(result, "prompt").get("raw")
     return Row(
         place=place,
         part=part,
@@ -106,24 +106,24 @@ def _row(result: Mapping[str, Any], place: str, part: str, dropped: Counter[str]
         texts=(*texts_in(variables), *((prompt,) if isinstance(prompt, str) else ())),
         output=output if error is None else None,
         error=error,
-        scores={} if error is not None else _scores(result, dropped),
+        scores={} if error is not None else _scores(result, take),
         latency_ms=latency,
-        tokens_in=number_or_none(usage.get("prompt")),
-        tokens_out=number_or_none(usage.get("completion")),
-        cost_usd=number_or_none(cost),
+        tokens_in=take.measure(usage, "prompt"),
+        tokens_out=take.measure(usage, "completion"),
+        cost_usd=cost,
     )
 
 
-def _scores(result: Mapping[str, Any], dropped: Counter[str]) -> dict[str, float]:
+def _scores(result: Mapping[str, Any], take: Taker) -> dict[str, float]:
     found: dict[str, object] = {
         "pass": result.get("success"),
         "score": result.get("score"),
         **{
             f"named.{name}" if name in ("pass", "score") else name: value
-            for name, value in mapping(result.get("namedScores")).items()
+            for name, value in take.mapping(result, "namedScores").items()
         },
     }
-    made = {name: score_of(value, dropped) for name, value in found.items()}
+    made = {name: score_of(value, take.dropped) for name, value in found.items()}
     return {name: value for name, value in made.items() if value is not None}
 
 

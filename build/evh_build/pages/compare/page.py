@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.project.memory import Same
 from evh_build import fragments, urls
 from evh_build.answers import answers
 from evh_build.page import Crumb, Frame, Leaf, Page
@@ -107,16 +108,11 @@ def make(source: Source) -> Iterator[Leaf]:
 def _context(source: Source, found: Comparison, path: str) -> Context:
     name = found.dataset_id
     first, second = found.arms
-    shown_rows = found.rows[:MOST_ROWS]
     against = found.against.ref if found.against else None
     unread = source.gathered.sources.notes()  # told on the home page
     told = _Told(answers(source, name, against), _previews(source, name))
-    root = urls.root_of(path)
+    moved = _moved(source, found, told, path)
     tested = source.gathered.deciding.pair(name, first.name, second.name)
-    kinds = Counter(
-        (_decided(row.cells[0]), _decided(row.cells[1])) for row in found.rows if row.decided_otherwise
-    )
-    ranked = sorted(kinds.items(), key=lambda one: (-one[1], str(one[0])))
     dataset = source.urls.dataset(name)
     return Context(
         title=f"{first.name} and {second.name}",
@@ -135,13 +131,10 @@ def _context(source: Source, found: Comparison, path: str) -> Context:
         n_both=found.n_both,
         n_same=found.n_same,
         share=found.n_same / found.n_both if found.n_both else None,
-        kinds=tuple(Kind(one, other, n) for (one, other), n in ranked[:MOST_KINDS]),
-        n_kinds=len(ranked),
-        rows=fragments.rows(
-            _row(found, row, fragments.link(row.item_id, source.urls.full(name, row.item_id), root), told)
-            for row in shown_rows
-        ),
-        n_shown=len(shown_rows),
+        kinds=moved.kinds,
+        n_kinds=moved.n_kinds,
+        rows=moved.rows,
+        n_shown=min(len(found.rows), MOST_ROWS),
         n_moved=len(found.rows),
         sheet=source.urls.sheet(name),
         test=test_view(source, tested, unread) if tested else None,
@@ -186,6 +179,40 @@ class _Told:
     previews: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What moved: the first rows as HTML, the commonest ways of deciding differently, how many there are."""
+
+    rows: Markup
+    kinds: tuple[Kind, ...]
+    n_kinds: int
+
+
+def _moved(source: Source, found: Comparison, told: _Told, path: str) -> _Shown:
+    rows, root = found.rows[:MOST_ROWS], urls.root_of(path)
+    pages = [source.urls.full(found.dataset_id, row.item_id) for row in rows]
+
+    def make() -> _Shown:
+        kinds = Counter(
+            (_decided(row.cells[0]), _decided(row.cells[1])) for row in found.rows if row.decided_otherwise
+        )
+        ranked = sorted(kinds.items(), key=lambda one: (-one[1], str(one[0])))
+        return _Shown(
+            fragments.rows(
+                _row(found, row, fragments.link(row.item_id, page, root), told)
+                for row, page in zip(rows, pages, strict=True)
+            ),
+            tuple(Kind(one, other, n) for (one, other), n in ranked[:MOST_KINDS]),
+            len(ranked),
+        )
+
+    names = [arm.name for arm in found.arms]
+    return source.gathered.kept(
+        ("moved", path), (), make,
+        Same(found.rows), names, found.against is None, Same(told.answers), Same(told.previews), pages,
+    )  # fmt: skip
+
+
 def _row(found: Comparison, row: Moved, head: str, told: _Told) -> str:
     preview = fragments.text(told.previews.get(row.item_id, ""))
     cells = [
@@ -217,7 +244,8 @@ def _decided(cell: Cell) -> str | None:
 def _previews(source: Source, dataset_id: str) -> Mapping[str, str]:
     sheet = source.gathered.sheet(dataset_id)
     rows = sheet.rows if sheet else ()
-    return source.once(("previews", dataset_id), lambda: {row.item_id: row.preview for row in rows})
+    key = ("previews", dataset_id)
+    return source.once(key, lambda: source.steady(key, {row.item_id: row.preview for row in rows}))
 
 
 PAGE = Page("compare", Context, make)

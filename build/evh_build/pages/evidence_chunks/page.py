@@ -44,7 +44,7 @@ def make(source: Source) -> Iterator[Leaf]:
     held = source.gathered.evidence
     for name in held.logs:
         size, home = held.size(name), source.urls.log(name)
-        if size is None or home is None:
+        if size is None or not size.starts or home is None:
             continue
         chunks = held.chunks(name)
         ends = (*size.starts[1:], size.n_chunks)

@@ -78,7 +78,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 title=name,
                 section="evidence",
                 crumbs=(Crumb("Home", urls.HOME), Crumb("Evidence", urls.EVIDENCE)),
-                commands=_commands(name),
+                commands=_commands(source, name),
                 n_chunks=size.n_chunks if size else None,
                 n_distinct=size.n_distinct if size else 0,
                 n_tokens=size.n_tokens if size else 0,
@@ -93,10 +93,20 @@ def make(source: Source) -> Iterator[Leaf]:
         )
 
 
-def _commands(name: str) -> tuple[Command, ...]:
+def _commands(source: Source, name: str) -> tuple[Command, ...]:
+    from evh.acts import evidence_command
+
+    asked = {
+        evidence_command.options(source.gathered.project, one.settings)
+        for one in source.gathered.evidence.reports(name)
+        if one.settings is not None and not one.at.name
+    }
+    options = next(iter(asked)) if len(asked) == 1 else ()  # one command cannot ask in two ways
     return (
         command("the same on the terminal", "evidence-report", "--project", name),
-        command("label what has no label yet", "label-evidence", "--project", name, "--all-queries"),
+        command(
+            "label what has no label yet", "label-evidence", "--project", name, "--all-queries", *options
+        ),
         command("ask another question", "query-add", "--project", name, "--query", "Q", "--question", "…"),
     )
 

@@ -367,6 +367,8 @@ def _settings(one: QueryReport) -> Mapping[str, object]:
 
 
 def _commands(source: Source, one: QueryReport) -> tuple[Command, ...]:
+    from evh.acts import evidence_command
+
     of = ("--project", one.at.log, "--query", one.query.query_id)
     named = ("--journal", one.at.name) if one.at.name else ()
     dataset = f"{one.at.log}.{one.query.query_id}"
@@ -374,13 +376,17 @@ def _commands(source: Source, one: QueryReport) -> tuple[Command, ...]:
     on_dataset = (
         command(
             "a random slice for a person to label, so that the rate can be corrected",
-            "label-sheet", "--dataset-id", dataset, "--plus-random", "200", "--blind", "--out", "slice.csv",
+            "label-sheet", "--dataset-id", dataset, *evidence_command.SLICE,
         ),
         command("how good the labels are", "labels", "--dataset-id", dataset, "--confusion"),
     )  # fmt: skip
     return (
         command("the same on the terminal", "evidence-report", *of),
-        command("label what has no label yet", "label-evidence", *of, *named),
+        command(
+            "label what has no label yet",
+            "label-evidence",
+            *evidence_command.words(source.gathered.project, one.at, one.settings),
+        ),
         command("make it a label set", "evidence-freeze", *of, *named, "--set", "NAME"),
         *(on_dataset if shown else ()),
     )

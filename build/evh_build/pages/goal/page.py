@@ -10,12 +10,14 @@ from evh.measure.verdicts import CONTENDER
 from evh.records.answers import shown
 from evh.store.text import one_line, plural
 from evh_build import urls
+from evh_build.all_pairs import PairsView, pairs_view
 from evh_build.deploying import CheckView, check_view
 from evh_build.forest import Axis, axis_of, p_text
 from evh_build.page import Command, Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
 from evh_build.pairs import pairs
 from evh_build.source import command
+from evh_build.standings import JudgeMark, judge_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +42,7 @@ class ArmRow:
     run: str | None
     recorded: bool
     floor: bool
+    trial: int | None
     own: bool
     fitted: bool
     finalist: bool
@@ -78,11 +81,13 @@ class GroupView:
 
     ``said`` tells who leads, ``told`` how the verdicts were made; ``best`` is the leader's figure. ``always``
     is the commonest answer, which is right on ``majority``; ``uneven`` tells that arms were scored on other
-    items, so that it differs between them. ``command`` shows the same on the terminal.
+    items, so that it differs between them. ``pairs`` holds every two of the arms, where they are few.
+    ``judge`` is set where a judge gave the scores. ``command`` shows the same on the terminal.
     """
 
     dataset: Link
     mark: Mark | None
+    judge: JudgeMark | None
     metric: str
     higher: bool
     rows: tuple[ArmRow, ...]
@@ -96,6 +101,7 @@ class GroupView:
     costs: bool
     times: bool
     suggested: Suggested
+    pairs: PairsView | None
     notes: tuple[str, ...]
     command: Command
 
@@ -149,6 +155,7 @@ class Context(Frame):
         rules: how, key by key: the metric, its direction, the level, the least effect, the strategy, limits.
         groups: its arms, by dataset and by what they were scored against; that of the goal's set first.
         baseline: what was promoted for it, or None.
+        baseline_problem: why what was promoted cannot be read, or None.
         superseded: the baselines before it, the newest first.
         production: whether production runs the baseline; None where there is nothing to match.
         replays: the baseline's arm beside production's own decisions.
@@ -160,6 +167,7 @@ class Context(Frame):
     rules: tuple[tuple[str, str], ...]
     groups: tuple[GroupView, ...]
     baseline: BaselineView | None
+    baseline_problem: str | None
     superseded: tuple[BaselineView, ...]
     production: ProductionView | None
     replays: tuple[ReplayView, ...]
@@ -186,6 +194,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 rules=rules_of(goal),
                 groups=tuple(_group(source, found, one) for one in found.groups),
                 baseline=_baseline(source, found.baseline) if found.baseline else None,
+                baseline_problem=found.baseline_problem,
                 superseded=tuple(_baseline(source, one) for one in reversed(found.superseded)),
                 production=production_view(source, found),
                 replays=_replays(source, found),
@@ -253,6 +262,7 @@ def _group(source: Source, found: GoalView, group: Group) -> GroupView:
     return GroupView(
         dataset=Link(name, source.urls.dataset(name)),
         mark=source.mark(made.against) if made.against else None,
+        judge=judge_mark(source, made),
         metric=made.metric,
         higher=made.higher,
         rows=rows,
@@ -270,6 +280,7 @@ def _group(source: Source, found: GoalView, group: Group) -> GroupView:
             reason=finalist.reason,
             left_out=tuple((one.arm, one.why) for one in finalist.left_out),
         ),
+        pairs=pairs_view(source, made),
         notes=made.notes,
         command=command("", *words, *against, *metric),
     )
@@ -281,7 +292,8 @@ def _row(source: Source, found: GoalView, group: Group, one: FieldArm) -> ArmRow
         arm=Link(one.name, source.urls.arm(one.run.config_id)),
         run=source.urls.run(one.run.key),
         recorded=one.recorded,
-        floor=source.gathered.sources.is_floor(one.run),
+        floor=one.floor,
+        trial=one.trial,
         own=one.own,
         fitted=one.fitted,
         finalist=one.name == group.finalist.arm,
@@ -309,7 +321,9 @@ def _row(source: Source, found: GoalView, group: Group, one: FieldArm) -> ArmRow
 def _apart(one: FieldArm, *, alone: bool) -> str:
     """Return what stands beside a verdict's word."""
     parts = []
-    if one.verdict == CONTENDER:
+    if one.why:
+        parts.append(one.why)
+    elif one.verdict == CONTENDER:
         parts.append(
             "not told apart from the leader; no difference would show here"
             if one.smallest is None
@@ -375,8 +389,9 @@ def _commands(found: GoalView) -> tuple[Command, ...]:
     name = found.goal.goal_id
     made = [command("the same on the terminal", "goals", "--goal", name)]
     able = next((arm for group in found.groups if (arm := group.field.arm(group.finalist.arm or ""))), None)
-    if able is not None and (found.baseline is None or found.baseline.run_id != able.run.run_id):
-        words = ("promote", "--run", able.run.key, "--goal", name, "--reason", "REASON")
+    in_force = found.baseline.run_id if found.baseline else None
+    if able is not None and found.baseline_problem is None and in_force != able.run.run_id:
+        words = ("promote", "--run", able.to_promote, "--goal", name, "--reason", "REASON")
         made.append(command(f"promote the suggested finalist, {able.name}", *words))
     if found.production is not None:
         name_of = found.production.config_id

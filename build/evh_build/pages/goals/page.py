@@ -22,8 +22,8 @@ class GoalLine:
     """A goal in a line. ``said`` is who leads in its first group, against ``mark`` on ``dataset``.
 
     ``finalist`` is the arm suggested there, ``baseline`` the arm whose run was promoted, else the run; both
-    None where there is none. ``production`` tells whether production runs the baseline: ``match``,
-    ``differ``, ``not recorded``, or None.
+    None where there is none; ``unread`` says that there is a baseline that cannot be read. ``production``
+    tells whether production runs the baseline: ``match``, ``differ``, ``not recorded``, or None.
     """
 
     goal_id: str
@@ -36,6 +36,7 @@ class GoalLine:
     finalist: Link | None
     why: str
     baseline: Link | None
+    unread: bool
     promoted: str
     production: str | None
     promote: Command | None
@@ -92,8 +93,9 @@ def _lines(source: Source) -> Iterator[GoalLine]:
                 if run
                 else Link(found.baseline.run_id, None)
             )
-        words = ("promote", "--run", arm.run.key, "--goal", name, "--reason", "REASON") if arm else ()
+        words = ("promote", "--run", arm.to_promote, "--goal", name, "--reason", "REASON") if arm else ()
         made = found.production
+        not_promoted = found.baseline is None and found.baseline_problem is None
         yield GoalLine(
             goal_id=name,
             path=source.urls.goal(name),
@@ -105,9 +107,10 @@ def _lines(source: Source) -> Iterator[GoalLine]:
             finalist=Link(arm.name, source.urls.arm(arm.run.config_id)) if arm else None,
             why=group.finalist.reason if group else "",
             baseline=baseline,
+            unread=found.baseline_problem is not None,
             promoted=found.baseline.promoted_at if found.baseline else "",
             production=made.word if made else None,
-            promote=command("promote it", *words) if words and found.baseline is None else None,
+            promote=command("promote it", *words) if words and not_promoted else None,
             deploy=command(
                 "see what differs",
                 "deploy-sheet", "--config", made.config_id, "--capture", made.check.capture_id,

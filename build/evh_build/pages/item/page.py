@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evh.project.memory import Same
 from evh.records.answers import shown
 from evh_build import known, urls
 from evh_build.page import Crumb, Frame, Leaf, Page
@@ -12,9 +14,9 @@ from evh_build.pages.captures.page import Link
 from evh_build.source import Mark, command, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from evh.acts.sheet_model import ArmColumn, Row, Sheet
+    from evh.acts.sheet_model import ArmColumn, Cell, Row, ScoreColumn, Sheet
     from evh.measure.signals import Signals
     from evh.records.dataset import Dataset, Item
     from evh.records.pick import Pick
@@ -113,81 +115,163 @@ class Context(Frame):
     pick: Pick | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Arm:
+    """An arm as the pages of a dataset show it; ``places`` are its score columns, aligned with the heads."""
+
+    name: str
+    link: Link
+    recorded: bool
+    scores: tuple[ScoreColumn, ...]
+    places: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """All that the pages of a dataset's items are made of, beside what each item has of its own.
+
+    ``pages`` are the items' own, ``sheet`` that of the sheet; ``sets`` tell each set's mark and task.
+    """
+
+    dataset: Same[Dataset]
+    pages: Same[Mapping[str, str]]
+    crumbs: tuple[Crumb, ...]
+    target: str
+    sheet: str | None
+    captures: Mapping[str, str | None]
+    heads: tuple[ScoreHead, ...]
+    arms: tuple[_Arm, ...]
+    sets: Mapping[str, tuple[Mark, str]]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What an item has of its own: its bytes, its row of the sheet, what sets say of it, its twins."""
+
+    text: bytes | None
+    row: Same[Row | None]
+    labels: list[dict[str, Any]]
+    elsewhere: tuple[Link, ...]
+
+
 def make(source: Source) -> Iterator[Leaf]:
-    """Give a page an item of each dataset that is small enough; of others the sheet shows each in full."""
+    """Give a page an item of each dataset that is small enough; of others the sheet shows each in full.
+
+    A page is made of `_Common` and `_Own` and of nothing else, so that it is kept while those are equal.
+    """
     for name, dataset in source.gathered.datasets.items():
         if len(dataset.items) > source.gathered.project.settings.item_pages:
             continue
         sheet = source.gathered.sheet(name)
+        common = source.steady(("items", name), _common(source, dataset, sheet))
         rows = {row.item_id: row for row in sheet.rows} if sheet else {}
+        texts = source.gathered.texts(dataset)
+        said = source.grouped("item", "labels", "dataset_id", "item_id")
+        twins = source.grouped("item", "twins", "dataset_id", "item_id")
         for at, item in enumerate(dataset.items):
-            path = source.urls.item(name, item.item_id)
-            if path is not None:
-                yield Leaf(path, _context(source, dataset, at, sheet, rows.get(item.item_id)))
+            key = (name, item.item_id)
+            own = _Own(
+                texts.get(item.item_id),
+                Same(rows.get(item.item_id)),
+                said.get(key, []),
+                _twins(source, twins[key]) if key in twins else (),
+            )
+            path = common.pages.held[item.item_id]
+            yield source.leaf(path, partial(_context, common, own, at), common, own)
 
 
-def _context(source: Source, dataset: Dataset, at: int, sheet: Sheet | None, row: Row | None) -> Context:
-    name, item = dataset.dataset_id, dataset.items[at]
-    text, cut, replaced = _text(source, dataset, item)
-    neighbours = [
-        Link(dataset.items[place].item_id, source.urls.item(name, dataset.items[place].item_id))
-        if 0 <= place < len(dataset.items)
-        else None
-        for place in (at - 1, at + 1)
-    ]
+def _common(source: Source, dataset: Dataset, sheet: Sheet | None) -> _Common:
+    held, name = source.gathered, dataset.dataset_id
     heads = _heads(sheet)
-    target = known.a_target(source, name)
-    return Context(
-        title=item.item_id,
-        section="datasets",
+    named = {str(item.lineage.get("capture") or "") for item in dataset.items}
+    sets: dict[str, str] = {ref: held.sources.task_of_reference(one) for ref, one in held.references.items()}
+    sets |= {f"labels/{ref}": held.sources.task_of(one) for ref, one in held.label_sets.items()}
+    return _Common(
+        dataset=Same(dataset),
+        pages=Same(source.urls.items(name)),
         crumbs=(
             Crumb("Home", urls.HOME),
             Crumb("Datasets", urls.DATASETS),
             Crumb(name, source.urls.dataset(name) or urls.DATASETS),
         ),
+        target=known.a_target(source, name),
+        sheet=source.urls.sheet(name),
+        captures={one: source.urls.capture(one) for one in sorted(named)},
+        heads=tuple(ScoreHead(metric, source.mark_of_ref(ref) if ref else None) for metric, ref in heads),
+        arms=tuple(_arm(source, arm, heads) for arm in sheet.arms) if sheet else (),
+        sets={ref: (source.mark_of_ref(ref), task) for ref, task in sets.items()},
+        most=source.max_item_text,
+    )
+
+
+def _arm(source: Source, arm: ArmColumn, heads: list[tuple[str, str | None]]) -> _Arm:
+    at = {
+        (one.metric, one.against.ref if one.against else None): place for place, one in enumerate(arm.scores)
+    }
+    link = Link(arm.name, source.urls.arm(arm.run.config_id))
+    return _Arm(arm.name, link, arm.recorded, arm.scores, tuple(at.get(head) for head in heads))
+
+
+def _twins(source: Source, rows: list[dict[str, Any]]) -> tuple[Link, ...]:
+    return tuple(
+        Link(
+            f"{twin['twin_dataset']}/{twin['twin_item']}",
+            source.urls.full(twin["twin_dataset"], twin["twin_item"]),
+        )
+        for twin in rows
+    )
+
+
+def _context(common: _Common, own: _Own, at: int) -> Context:
+    dataset, row = common.dataset.held, own.row.held
+    name, item = dataset.dataset_id, dataset.items[at]
+    text, cut, replaced = _text(own.text, common.most)
+    on = ("--dataset-id", name, "--item", item.item_id)
+    return Context(
+        title=item.item_id,
+        section="datasets",
+        crumbs=common.crumbs,
         commands=(
-            command("the same on the terminal", "inspect", "--dataset-id", name, "--item", item.item_id),
+            command("the same on the terminal", "inspect", *on),
             command(
                 "keep it for the next version",
-                "pick", "--dataset-id", name, "--item", item.item_id, *(("--for", target) if target else ()),
+                "pick", *on, *(("--for", common.target) if common.target else ()),
             ),
-            command(
-                "label it", "label-sheet", "--dataset-id", name, "--item", item.item_id, "--out", "sheet.csv"
-            ),
+            command("label it", "label-sheet", *on, "--out", "sheet.csv"),
         ),
         dataset_id=name,
         item=item,
         position=at + 1,
         of=len(dataset.items),
-        previous=neighbours[0],
-        following=neighbours[1],
-        row=source.row(name, item.item_id),
+        previous=_neighbour(common, at - 1),
+        following=_neighbour(common, at + 1),
+        row=f"{common.sheet}#row={item.item_id}" if row and common.sheet else None,
         text=text,
         cut=cut,
         replaced=replaced,
         lineage=flat(dict(item.lineage)),
-        capture=source.urls.capture(str(item.lineage.get("capture") or "")),
+        capture=common.captures[str(item.lineage.get("capture") or "")],
         signals=row.signals if row else None,
-        heads=tuple(ScoreHead(metric, source.mark_of_ref(ref) if ref else None) for metric, ref in heads),
-        outputs=_outputs(source, sheet, row, heads),
-        labels=_labels(source, name, item, row),
-        elsewhere=tuple(
-            Link(
-                f"{twin['twin_dataset']}/{twin['twin_item']}",
-                source.urls.full(twin["twin_dataset"], twin["twin_item"]),
-            )
-            for twin in source.rows_of("item", "twins", dataset_id=name, item_id=item.item_id)
-        ),
+        heads=common.heads,
+        outputs=_outputs(common, row),
+        labels=_labels(common, own),
+        elsewhere=own.elsewhere,
         pick=row.picked if row else None,
     )  # fmt: skip
 
 
-def _text(source: Source, dataset: Dataset, item: Item) -> tuple[str | None, int, bool]:
-    data = source.gathered.texts(dataset).get(item.item_id)
+def _neighbour(common: _Common, at: int) -> Link | None:
+    items = common.dataset.held.items
+    if not 0 <= at < len(items):
+        return None
+    return Link(items[at].item_id, common.pages.held[items[at].item_id])
+
+
+def _text(data: bytes | None, most: int) -> tuple[str | None, int, bool]:
     if data is None:
         return None, 0, False
     text = data.decode("utf-8", "replace")
-    most = source.max_item_text
     return text[:most], max(len(text) - most, 0), "\ufffd" in text
 
 
@@ -197,66 +281,50 @@ def _heads(sheet: Sheet | None) -> list[tuple[str, str | None]]:
     return list(dict.fromkeys((one.metric, one.against.ref if one.against else None) for one in columns))
 
 
-def _outputs(
-    source: Source, sheet: Sheet | None, row: Row | None, heads: list[tuple[str, str | None]]
-) -> tuple[OutputView, ...]:
-    if sheet is None or row is None:
+def _outputs(common: _Common, row: Row | None) -> tuple[OutputView, ...]:
+    if row is None:
         return ()
     made = []
-    for arm, cell in zip(sheet.arms, row.cells, strict=True):
+    for arm, cell in zip(common.arms, row.cells, strict=True):
         if cell.output is None and cell.decision is None and cell.error is None:
             continue
         output = None if cell.output is None or cell.output.strip() == cell.decision else cell.output
-        most = source.max_item_text
         made.append(
             OutputView(
-                arm=Link(arm.name, source.urls.arm(arm.run.config_id)),
+                arm=arm.link,
                 recorded=arm.recorded,
                 decision=cell.decision,
-                output=output[:most] if output else None,
-                cut=output is not None and len(output) > most,
+                output=output[: common.most] if output else None,
+                cut=output is not None and len(output) > common.most,
                 error=cell.error,
-                scores=_scores(arm, cell.scores, heads),
+                scores=tuple(_score(arm, cell, place) for place in arm.places),
                 won=arm.name in row.winners,
             )
         )
     return tuple(made)
 
 
-def _scores(
-    arm: ArmColumn, values: tuple[float | None, ...], heads: list[tuple[str, str | None]]
-) -> tuple[ScoreView, ...]:
-    held = {
-        (column.metric, column.against.ref if column.against else None): ScoreView(
-            value, column.own, column.fitted
-        )
-        for column, value in zip(arm.scores, values, strict=True)
-    }
-    return tuple(held.get(head, ScoreView(None, own=False, fitted=False)) for head in heads)
+def _score(arm: _Arm, cell: Cell, place: int | None) -> ScoreView:
+    if place is None:
+        return ScoreView(None, own=False, fitted=False)
+    return ScoreView(cell.scores[place], arm.scores[place].own, arm.scores[place].fitted)
 
 
-def _labels(source: Source, name: str, item: Item, row: Row | None) -> tuple[LabelView, ...]:
+def _labels(common: _Common, own: _Own) -> tuple[LabelView, ...]:
+    row = own.row.held
     wrong = set(row.signals.wrong_by) if row else set()
-    found: list[dict[str, Any]] = source.rows_of("item", "labels", dataset_id=name, item_id=item.item_id)
     return tuple(
         LabelView(
-            mark=source.mark_of_ref(one["ref"]),
+            mark=common.sets[one["ref"]][0],
             dataset_id=one["from_dataset"],
-            task=_task(source, one["ref"]),
+            task=common.sets[one["ref"]][1],
             answer=shown(one["label"] or ""),
             note=one["note"],
             slice=one["slice"],
             wrong=one["ref"] in wrong,
         )
-        for one in found
+        for one in own.labels
     )
-
-
-def _task(source: Source, ref: str) -> str:
-    held = source.gathered
-    if ref.startswith("labels/"):
-        return held.sources.task_of(held.label_sets[ref.removeprefix("labels/")])
-    return held.sources.task_of_reference(held.references[ref])
 
 
 PAGE = Page("item", Context, make, queries=("labels", "twins"))

@@ -352,7 +352,11 @@ def _commands(source: Source, name: str, judge: Judge | None, one: JudgeLine) ->
     made = []
     if judge is not None:
         again = ("judge", "--scorer", name, "--dataset-id", dataset, "--runs", arms)
-        made.append(command("judge with it; no known verdict is asked again", *again))
+        # Verdicts of a file answer no question of a model's: asking it would ask every one.
+        if latest and all((run.judged or {}).get("imported") for run in latest):
+            made.append(command("take more verdicts from a file", *again, "--from-file", "verdicts.csv"))
+        else:
+            made.append(command("judge with it; no known verdict is asked again", *again))
         labels = (
             one.measured.labels.name
             if one.measured and one.measured.labels

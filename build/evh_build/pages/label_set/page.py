@@ -122,9 +122,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 preceding=preceding(source, (ref,)),
                 answers=tuple((row["answer"] or "", row["n"]) for row in answers[:MOST_ANSWERS]),
                 n_answers=len(answers),
-                rows=fragments.rows(
-                    _label(source, one, row, urls.root_of(path)) for row in rows[:MOST_LABELS]
-                ),
+                rows=_labels(source, one, rows[:MOST_LABELS], path),
                 n_shown=min(len(rows), MOST_LABELS),
                 n_labels=len(rows),
                 conflicts=tuple(
@@ -137,8 +135,17 @@ def make(source: Source) -> Iterator[Leaf]:
         )  # fmt: skip
 
 
-def _label(source: Source, one: LabelSet, row: dict[str, Any], root: str) -> str:
-    path = source.urls.full(one.dataset_id, row["item_id"])
+def _labels(source: Source, one: LabelSet, rows: list[dict[str, Any]], path: str) -> Markup:
+    pages = [source.urls.full(one.dataset_id, row["item_id"]) for row in rows]
+    root = urls.root_of(path)
+
+    def make() -> Markup:
+        return fragments.rows(_label(row, page, root) for row, page in zip(rows, pages, strict=True))
+
+    return source.gathered.kept(("labels shown", path), (), make, rows, pages)
+
+
+def _label(row: dict[str, Any], path: str | None, root: str) -> str:
     cells = (fragments.text(row["answer"]), note(row["note"]), fragments.text(row["slice"]))
     return fragments.row(
         fragments.link(row["item_id"], path, root),

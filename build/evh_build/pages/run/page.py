@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from evh.project.arms import scored_against
+from evh.project.memory import Same
 from evh_build import urls
 from evh_build.answers import answers
 from evh_build.page import Command, Crumb, Frame, Leaf, Page
@@ -21,7 +22,7 @@ from evh_build.source import command, flat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evh.records.run import Run
+    from evh.records.run import Prediction, Run
     from evh_build.source import Source
 
 MOST_ROWS = 200
@@ -94,9 +95,8 @@ def make(source: Source) -> Iterator[Leaf]:
         path = source.urls.run(key)
         if path is None:
             continue
-        rows = source.rows_of("run", "wrong", run=key)
+        wrong = _wrong(source, run)
         derived = (run.derived or {}).get("kind") == "rescored"
-        right = answers(source, run.dataset_id, scored_against(run))
         yield Leaf(
             path,
             Context(
@@ -119,20 +119,40 @@ def make(source: Source) -> Iterator[Leaf]:
                 fingerprint=flat({"version": run.fingerprint.get("version"), **dict(run.fingerprint)}),
                 since=since(source, run),
                 spent=None if run.recorded or derived else _spent(source, run),
-                kinds=_kinds(rows, right),
-                wrong=tuple(
-                    WrongRow(
-                        Link(row["item_id"], source.urls.full(run.dataset_id, row["item_id"])),
-                        row["decision"],
-                        right.get(row["item_id"]),
-                        row["error"],
-                    )
-                    for row in rows[:MOST_ROWS]
-                ),
-                n_wrong=len(rows),
+                kinds=wrong.kinds,
+                wrong=wrong.rows,
+                n_wrong=wrong.n,
                 sheet=source.urls.sheet(run.dataset_id),
             ),
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """What a run failed on or got wrong: the first rows, how many there are, the ways of being wrong."""
+
+    rows: tuple[WrongRow, ...]
+    n: int
+    kinds: tuple[WrongKind, ...]
+
+
+def _wrong(source: Source, run: Run) -> _Wrong:
+    rows = source.rows_of("run", "wrong", run=run.key)
+    right = answers(source, run.dataset_id, scored_against(run))
+    pages = [source.urls.full(run.dataset_id, row["item_id"]) for row in rows[:MOST_ROWS]]
+
+    def make() -> _Wrong:
+        shown = zip(rows[:MOST_ROWS], pages, strict=True)
+        return _Wrong(
+            tuple(
+                WrongRow(Link(row["item_id"], path), row["decision"], right.get(row["item_id"]), row["error"])
+                for row, path in shown
+            ),
+            len(rows),
+            _kinds(rows, right),
+        )
+
+    return source.gathered.kept(("wrong", run.key), (), make, rows, right, pages)
 
 
 def _kinds(rows: list[dict[str, Any]], right: Mapping[str, str]) -> tuple[WrongKind, ...]:
@@ -147,6 +167,10 @@ def _kinds(rows: list[dict[str, Any]], right: Mapping[str, str]) -> tuple[WrongK
 
 def _spent(source: Source, run: Run) -> Spent | None:
     rows = source.gathered.predictions(run)
+    return source.gathered.kept(("spent", run.key), (), lambda: _sums(rows), Same(rows))
+
+
+def _sums(rows: tuple[Prediction, ...]) -> Spent | None:
     latency = [row.latency_ms for row in rows if row.latency_ms is not None]
     sums = {
         name: [value for row in rows if (value := getattr(row, name)) is not None]

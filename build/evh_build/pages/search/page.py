@@ -9,7 +9,7 @@ from evh_build import urls
 from evh_build.guide import topics
 from evh_build.page import Crumb, Frame, Leaf, Page
 from evh_build.pages.captures.page import Link
-from evh_build.search import files, index
+from evh_build.search import site_files
 from evh_build.source import command
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def make(source: Source) -> Iterator[Leaf | File]:
             shelves=tuple(shelf for shelf in _shelves(source) if shelf.links),
         ),
     )
-    yield from files(index(source))
+    yield from site_files(source)
 
 
 def _shelves(source: Source) -> Iterator[Shelf]:

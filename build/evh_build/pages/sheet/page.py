@@ -27,7 +27,7 @@ from evh_build.sheet_columns import (
     rights_of,
     short_ref,
 )
-from evh_build.sheet_full import FullRows
+from evh_build.sheet_full import full_rows
 from evh_build.source import SHEET_ROWS, Mark, command
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class LabelHead:
 class Foot:
     """An arm's footer: the mean of the winner's metric, over how many, failures, its share of the wins.
 
+    ``judge_win_rate`` is its share of what a judge gave, where one draws a winner too.
     ``verdict`` is what the paired tests say of it, ``p`` theirs against the leader, after the correction.
     """
 
@@ -77,6 +78,7 @@ class Foot:
     of: int
     errors: int
     win_rate: float | None
+    judge_win_rate: float | None
     figures: tuple[tuple[str, float], ...]
     verdict: str | None
     p: str
@@ -92,6 +94,7 @@ class Context(Frame):
         metric: the metric that draws each row's winner; empty where none is drawn.
         primary: the run-level metric that the footer shows.
         mark: the set that the winner is drawn by; None where there is none.
+        judge: the judge, ``<scorer>/<metric>``, that draws a winner beside the metric; None where none does.
         arms: a column an arm; the first stands for production.
         labels: a column a label or reference set.
         fields: the names of the fields shown, the first ones.
@@ -112,6 +115,7 @@ class Context(Frame):
     metric: str
     primary: str
     mark: Mark | None
+    judge: str | None
     arms: tuple[ArmHead, ...]
     labels: tuple[LabelHead, ...]
     fields: tuple[str, ...]
@@ -164,7 +168,7 @@ def _data(source: Source, sheet: Sheet, folder: str, page: str) -> sheet_data.Da
     places = {item.item_id: at for at, item in enumerate(source.gathered.datasets[sheet.dataset_id].items, 1)}
     held = columns(sheet, places.__getitem__, governed)
     about = _about(source, sheet, held, urls.root_of(page), list(governed))
-    return sheet_data.data(folder, held, about, FullRows(source, sheet, page), len(sheet.rows))
+    return sheet_data.data(folder, held, about, full_rows(source, sheet, page), len(sheet.rows))
 
 
 def _about(
@@ -245,6 +249,7 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None, made:
         metric=sheet.row_metric if sheet else "",
         primary=sheet.metric if sheet else "",
         mark=source.mark(sheet.against) if sheet and sheet.against else None,
+        judge=sheet.judge if sheet and sheet.two_winners else None,
         arms=tuple(_head(source, arm, at) for arm, at in zip(sheet.arms, places, strict=True))
         if sheet
         else (),
@@ -288,6 +293,7 @@ def _foot(sheet: Sheet, places: tuple[int | None, ...]) -> tuple[Foot, ...]:
             of=footer.of,
             errors=footer.errors,
             win_rate=footer.win_rate,
+            judge_win_rate=footer.judge_win_rate,
             figures=figures_of(sheet, footer),
             verdict=footer.verdict,
             p=p_text(footer.p),
