@@ -28,7 +28,7 @@ def fingerprint(host: str) -> dict[str, Any]:
         "version": 1,
         "hash": f"hash of {host}",
         "host": {"name": host},
-        "instrument": {"harness": host, "scorer": "s"},
+        "instrument": {"harness": host, "libraries": {"numpy": host}, "scorer": "s"},
         "system_under_test": {"libraries": {"click": host}, "model": "m"},
     }
 
@@ -173,6 +173,7 @@ def test_the_masked_keys_are_those_of_the_contract() -> None:
         "fingerprint.hash",
         "fingerprint.host",
         "fingerprint.instrument.harness",
+        "fingerprint.instrument.libraries",
         "fingerprint.system_under_test.libraries",
         "predictions.sha256",
     }
