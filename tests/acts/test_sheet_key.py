@@ -171,6 +171,7 @@ def test_the_key_of_another_sheet_of_the_same_items_is_refused(
     """Another secret orders each row anew: rows show its outputs in another order; the way out is told."""
     out = filled(evh, tmp_path / "s.csv", "pick")
     mine = letters(out)
+    other = out
     for number in range(20):
         other = tmp_path / f"o{number}.csv"
         evh.ok(*WORDS, "--csv", other, "--fill", "pick")
