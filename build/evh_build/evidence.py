@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -13,6 +14,7 @@ from evh.project import evidence, logs
 from evh.project.shelf import read_each
 from evh.records.answers import shown
 from evh.store.hashing import sha256_text
+from evh_build.withheld import source_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -268,6 +270,18 @@ class PublicEvidence(Evidence):
     @property
     def _declared(self) -> tuple[str, ...]:
         return self.gathered.project.settings.public_logs
+
+    def chunks(self, log: str) -> Iterator[Chunk]:
+        """Yield a log's chunks, their sources without the place on the machine that they were read on."""
+        shown = self.gathered.shown
+        for chunk in super().chunks(log):
+            yield replace(chunk, source=source_file(chunk.source, shown))
+
+    def _size(self, log: str) -> Size:
+        found, sources = super()._size(log), Counter[str]()
+        for source, n in found.sources.items():
+            sources[source_file(source, self.gathered.shown)] += n
+        return replace(found, sources=dict(sources))
 
     def reports(self, log: str) -> tuple[QueryReport, ...]:
         """Return what each journal of a public log says."""

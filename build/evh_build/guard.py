@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,17 @@ from evh.store.clock import stamp
 from evh.store.text import plural
 from evh_build.leaks import unquoted
 from evh_build.manifest import MANIFEST
+from evh_build.redact import holds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from evh.project.find import Project
     from evh_build.public import PublicGathered
 
+_SHELVES = ("baselines", "captures", "datasets", "label", "labels", "logs", "references", "runs")
+"""Where links are looked for before anything is read; the other shelves refuse one that they meet."""
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 
 
@@ -28,10 +33,20 @@ def check(gathered: PublicGathered, out: Path | None = None) -> None:
         out: where the site goes: a refusal tells whether an old one still stands there.
 
     Raises:
-        Refusal: ``unread-records`` with every record that cannot be read: nobody can tell whether it is
-            private, or what it is private of. ``must-not-be-published`` with every item of a public dataset
-            whose id names a hidden dataset.
+        Refusal: ``unread-records`` with every link that leads out of the project, before anything is read
+            through it, and with every record that cannot be read: nobody can tell whether it is private, or
+            what it is private of. ``must-not-be-published`` with every item of a public dataset whose id
+            names a hidden dataset, and every label that holds the text of its item, which may not be shown.
     """
+    linked = list(_links_out(gathered.project))
+    if linked:
+        raise Refusal(
+            "unread-records",
+            f"the public catalog was not built: {plural(len(linked), 'link')} in data/ would be read "
+            "outside the project",
+            why=linked,
+            next="replace each by a file or a folder of the project's own" + standing(gathered.project, out),
+        )
     unread = gathered.sources.unreadable
     if unread:
         raise Refusal(
@@ -57,6 +72,42 @@ def check(gathered: PublicGathered, out: Path | None = None) -> None:
             next="write the dataset anew with other ids (evh dataset-create), or make it private or the one "
             "that its ids name public (evh dataset-set)" + standing(gathered.project, out),
         )
+    quoting = list(_quoting(gathered))
+    if quoting:
+        raise Refusal(
+            "must-not-be-published",
+            f"the public catalog was not built: {plural(len(quoting), 'label')} would tell a hidden text",
+            why=quoting,
+            next="make the dataset private or redistributable (evh dataset-set)"
+            + standing(gathered.project, out),
+        )
+
+
+def _quoting(gathered: PublicGathered) -> Iterator[str]:
+    """Give a line for each label that holds its item's whole text, where that may not be shown."""
+    texts = gathered.sources.unfree
+    held = [(f"labels/{ref}", one.dataset_id, gathered.set_texts(one))
+            for ref, one in gathered.label_sets.items() if one.dataset_id in texts]  # fmt: skip
+    held += [(f"references/{ref}", one.dataset_id, gathered.reference_texts(one))
+             for ref, one in gathered.references.items() if one.dataset_id in texts]  # fmt: skip
+    for place, dataset_id, labels in held:
+        for item_id, label in labels.items():
+            if holds(label, texts[dataset_id].get(item_id, "")):
+                yield f"{place}: {item_id}: its label holds the item's text, which may not be redistributed"
+
+
+def _links_out(project: Project) -> Iterator[str]:
+    """Give a line for each link on a shelf that leads out of the project; no link is followed."""
+    measured = sorted(path.name for path in project.data.glob("runs-*"))
+    waiting = [project.data / name for name in (*_SHELVES, *measured)]
+    while waiting:
+        place = waiting.pop()
+        if place.is_symlink():
+            if not project.inside(place):
+                yield f"{project.show(place)}: a link leads out of the project; it is not read"
+        elif place.is_dir():
+            with os.scandir(place) as found:
+                waiting += [place / one.name for one in found if one.is_symlink() or one.is_dir()]
 
 
 def standing(project: Project, out: Path | None) -> str:

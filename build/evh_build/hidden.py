@@ -51,9 +51,26 @@ def whole_texts(whole: Gathered, shown: Shown) -> frozenset[str]:
     return frozenset(text for text in made if len(text) >= LEAST_WHOLE)
 
 
+def unfree_texts(whole: Gathered, shown: Shown) -> dict[str, dict[str, str]]:
+    """Return the texts of shown datasets that may not be shown, folded, by dataset and item."""
+    open_bytes = _open_bytes(whole, shown)
+    return {
+        name: {
+            item_id: folded(data.decode("utf-8", "replace"))
+            for item_id, data in whole.texts(whole.datasets[name]).items()
+            if whole.datasets[name].by_id[item_id].sha256 not in open_bytes
+        }
+        for name in sorted(shown.datasets - shown.texts)
+    }
+
+
+def _open_bytes(whole: Gathered, shown: Shown) -> set[str]:
+    return {item.sha256 for name in shown.texts for item in whole.datasets[name].items}
+
+
 def _items(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
     """Give the texts of items that may not be shown; bytes that another dataset shows are no secret."""
-    open_bytes = {item.sha256 for name in shown.texts for item in whole.datasets[name].items}
+    open_bytes = _open_bytes(whole, shown)
     for name, one in whole.datasets.items():
         if name in shown.texts:
             continue

@@ -15,7 +15,7 @@ from evh_build import redact
 from evh_build.deciding_public import PublicDeciding
 from evh_build.evidence import PublicEvidence
 from evh_build.gather import Gathered, Problem
-from evh_build.hidden import whole_texts
+from evh_build.hidden import unfree_texts, whole_texts
 from evh_build.shown import Shown, decide, shows_baseline
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class PublicSources(Sources):
         self.unreadable: tuple[Problem, ...] = whole.problems  # of texts and outputs none was asked for yet
         self.problems = []
         self._shorn: dict[str, tuple[Prediction, ...]] = {}
+        self.unfree = unfree_texts(whole, self.shown)
         shown = self.shown
         warned = {
             run.key
@@ -82,8 +83,10 @@ class PublicSources(Sources):
             return ()
         if run.key not in self._shorn:
             free = run.dataset_id in self.shown.texts
-            rows = super().predictions(run)
-            self._shorn[run.key] = tuple(redact.prediction(one, self.shown, free=free) for one in rows)
+            rows, texts = super().predictions(run), self.unfree.get(run.dataset_id, {})
+            self._shorn[run.key] = tuple(
+                redact.prediction(one, self.shown, free=free, item=texts.get(one.item_id, "")) for one in rows
+            )
         return self._shorn[run.key]
 
     def outputs(self, run: Run) -> Mapping[str, str]:

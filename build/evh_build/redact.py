@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evh_build.leaks import folded
+from evh_build.leaks import LEAST_WHOLE, folded
 from evh_build.withheld import placeless, settings, text, values
 
 if TYPE_CHECKING:
@@ -127,10 +127,13 @@ def run(one: Run, shown: Shown, *, fitted: bool) -> Run:
     )
 
 
-def prediction(one: Prediction, shown: Shown, *, free: bool) -> Prediction:
-    """Return a prediction without hidden keys, and without its texts where those may not spread."""
+def prediction(one: Prediction, shown: Shown, *, free: bool, item: str = "") -> Prediction:
+    """Return a prediction without hidden keys, and without its texts where those may not spread.
+
+    ``item`` is then its item's text, as `leaks.folded` gives it: a decision that holds it is left out.
+    """
     decision = one.decision
-    if decision is not None and not free and len(decision) > LONGEST:
+    if decision is not None and not free and (len(decision) > LONGEST or holds(decision, item)):
         decision = None
     error = one.error
     if error is not None:
@@ -138,6 +141,11 @@ def prediction(one: Prediction, shown: Shown, *, free: bool) -> Prediction:
     return replace(
         one, output=one.output if free else None, decision=decision, error=error, hidden={}, extra={}
     )
+
+
+def holds(answer: str, item: str) -> bool:
+    """Tell whether an answer holds the whole text of its item, as `leaks.folded` gives that."""
+    return len(item) >= LEAST_WHOLE and item in folded(answer)
 
 
 def config(one: Config, shown: Shown) -> Config:

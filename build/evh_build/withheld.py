@@ -55,6 +55,13 @@ def placeless(value: str) -> str:
     return _PLACE.sub("…", value)
 
 
+def source_file(value: str, shown: Shown) -> str:
+    """Return where a chunk comes from: of a machine's path or an address its last part, else as it is."""
+    if _LOCAL.match(value) or "//" in value:
+        value = re.split(r"[/\\]", value.rstrip("/\\"))[-1]
+    return "" if shown.hides(value) else value
+
+
 def values(told: Mapping[str, Any], shown: Shown) -> dict[str, Any]:
     """Return a record's values without addresses, users, local paths and names of the hidden, at any depth.
 

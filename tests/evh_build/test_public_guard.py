@@ -320,3 +320,81 @@ def test_a_refusal_tells_of_the_site_that_still_stands(project: Project) -> None
     assert str(refused(project).next).endswith(told)
     (project.data / "datasets" / "broken.json").write_text("{")
     assert str(refused(project).next).endswith(told)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["datasets/tickets_pub.json", "captures/c1", "captures/c1/capture.json", "baselines",
+     "labels/tickets_pub", "references/gold/open/manifest.json",
+     "runs/open_arm_20261001T000000Z/metrics.json", "runs"],
+)  # fmt: skip
+def test_no_shelf_is_read_through_a_link_out(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    """A whole record that moved out and left a link is refused, and what is there is not read."""
+    open_project(project)
+    (project.data / "baselines").mkdir(exist_ok=True)
+    outside = tmp_path_factory.mktemp("outside") / "moved"
+    (project.data / name).rename(outside)
+    (project.data / name).symlink_to(outside)
+    told = refused(project)
+    assert told.code == "unread-records"
+    assert told.why == (f"data/{name}: a link leads out of the project; it is not read",)
+
+
+def test_a_link_within_the_project_is_followed(project: Project) -> None:
+    """A folder of runs that lies elsewhere in the project is read."""
+    open_project(project)
+    (project.data / "runs").rename(project.root / "kept_runs")
+    (project.data / "runs").symlink_to(project.root / "kept_runs")
+    assert build(project).n_pages > 0
+
+
+def test_a_decision_that_is_the_items_text_is_left_out(project: Project) -> None:
+    """An arm that echoes short texts that may not spread tells none of them; its other answers stay."""
+    made = open_project(project)
+    made.dataset(
+        "news_pub", {"n1": "Rain in Leeds\n", "n2": "Sun\n", "n3": "Wind in Ayr\n"}, visibility="public",
+        redistributable=False,
+    )  # fmt: skip
+    said = {"n1": "rain in Leeds", "n2": "weather", "n3": "He said: wind in Ayr"}
+    run = made.run("echoes", "news_pub", said)
+    found = {one.item_id: one.decision for one in PublicGathered(project).predictions(run)}
+    assert found == {"n1": None, "n2": "weather", "n3": None}
+    files = everything(build(project).index.parent)
+    assert not [path for path, text in files.items() if "in leeds" in text or "in ayr" in text]
+
+
+def test_a_label_that_is_the_items_text_is_refused(project: Project) -> None:
+    """A label or a reference that holds a text that may not spread stops the build, by set and item."""
+    made = open_project(project)
+    texts = {"n1": "Rain in Leeds\n", "n2": "Wind in Ayr\n"}
+    made.dataset("news_pub", texts, visibility="public", redistributable=False)
+    held = made.labels("news_pub", "copied", {"n1": "rain in Leeds", "n2": "wind"})
+    made.reference("gold/copied", held)
+    told = refused(project)
+    assert told.code == "must-not-be-published"
+    assert [line.split(": ")[:2] for line in told.why] == [
+        ["labels/news_pub/copied", "n1"], ["references/gold/copied", "n1"],
+    ]  # fmt: skip
+
+
+def test_a_public_log_tells_no_place_of_a_machine(project: Project) -> None:
+    """The source of a chunk is told by its file's name where it was an absolute path or an address."""
+    from evh.project import logs
+    from evh.records.chunk import Chunk
+    from evh.store.hashing import sha256_text
+
+    sources = ["/home/bob/talks/a.txt", "C:\\Users\\bob\\b.txt", "https://acme-llm.example/c", "week/d.txt"]
+    texts = [f"turn {n}" for n in range(4)]
+    chunks = [Chunk(n, text, sha256_text(text), sources[n], 2) for n, text in enumerate(texts)]
+    logs.write_chunks(project, "talks", chunks, 4)
+    (project.root / "evh.toml").write_text('[catalog]\npublic_logs = ["talks"]\n')
+    project = Project.find(home=project.root)
+    told = PublicGathered(project).evidence
+    assert [one.source for one in told.chunks("talks")] == ["a.txt", "b.txt", "c", "week/d.txt"]
+    size = told.size("talks")
+    assert size is not None
+    assert size.sources == {"a.txt": 1, "b.txt": 1, "c": 1, "week/d.txt": 1}
+    files = everything(build(project).index.parent)
+    assert not [path for path, text in files.items() if "bob" in text or "acme" in text]
