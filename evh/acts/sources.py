@@ -120,11 +120,12 @@ class Sources:
         return run.key not in self._unread
 
     def outputs(self, run: Run) -> Mapping[str, str]:
-        """Return a run's outputs by item id, as far as they are here."""
+        """Return a run's outputs by item id, as far as they are here: the same object while they stay."""
         if run.key not in self._outputs:
             rows = self.predictions(run)
             found = read_each([run], lambda one: runs.outputs(self.project, one, rows), self.problems)
-            self._outputs[run.key] = found[0] if found else {}
+            made = found[0] if found else {}
+            self._outputs[run.key] = self.memory.kept(("outputs of", run.key), (), lambda: made, made)
         return self._outputs[run.key]
 
     def previews(self, dataset: Dataset) -> dict[str, str]:

@@ -181,8 +181,6 @@ def outputs(
 ) -> dict[str, str]:
     """Return what an arm answered for each of ``rows``, by item id: `output` for many of them.
 
-    In a project with a memory it is the same object while the files stay, and nobody changes it.
-
     Args:
         project: the project.
         run: the run.
@@ -199,7 +197,7 @@ def outputs(
         chain.append(source)
     places = [path_of(project, one) / "outputs" for one in chain]
     key = ("outputs", path_of(project, run))
-    return project.kept(key, places, lambda: _outputs(project, run, rows, verify=False), *chain, rows)
+    return dict(project.kept(key, places, lambda: _outputs(project, run, rows, verify=False), *chain, rows))
 
 
 def _outputs(project: Project, run: Run, rows: Iterable[Prediction], *, verify: bool) -> dict[str, str]:

@@ -39,3 +39,21 @@ def test_a_link_that_leads_somewhere_is_let_through(target: str) -> None:
     """Relative files, fragments, percent-encoded names and the web are fine."""
     pages = {"a.html": _page(target), "d/index.html": _page("../a.html")}
     assert broken(pages.items(), [*pages, "d%20e.txt"]) == []
+
+
+def test_equal_pages_in_two_folders_lead_to_two_places() -> None:
+    """The same bytes twice: from one folder the link leads somewhere, from the other one nowhere."""
+    same = _page("b.html")
+    pages = {"a.html": same, "b.html": _page("#here"), "d/a.html": same}
+    assert [line.split(":")[0] for line in broken(pages.items(), pages)] == ["d/a.html"]
+
+
+def test_every_page_with_a_broken_link_is_told() -> None:
+    """Two links of one page and one of another lead to the same missing page: a line each."""
+    both = b'<a href="no.html">x</a><a href="../e/no.html">y</a>'
+    pages = {"e/a.html": both, "f/a.html": _page("../e/no.html")}
+    assert broken(pages.items(), pages) == [
+        "e/a.html: ../e/no.html: there is no such file in the site",
+        "e/a.html: no.html: there is no such file in the site",
+        "f/a.html: ../e/no.html: there is no such file in the site",
+    ]

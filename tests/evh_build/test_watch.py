@@ -16,8 +16,10 @@ from evh.project.find import Project
 from evh_build import site
 from evh_build.assets import own_templates
 from evh_build.gather import Gathered
+from evh_build.pages.item.page import PAGE as ITEM
+from evh_build.source import Source
 from evh_build.watch import Rebuilt, Workshop, rounds
-from tests.evh_build.projects import small
+from tests.evh_build.projects import decided, small
 from tests.helpers import Builder, tree_bytes
 
 
@@ -97,13 +99,29 @@ EDITS = {
     "the settings": Edit("evh.toml", _sub("test project", "other project")),
 }  # fmt: skip
 
+NUMBERS = {
+    "a number of a run, written otherwise": Edit(
+        "data/runs-rescored/cheap_20261002T000000Z/metrics.json",
+        _sub('"balanced_accuracy": 0.75', '"balanced_accuracy": 75e-2'), None,
+    ),
+    "a score, whole and not a fraction": Edit(
+        "data/runs-rescored/cheap_20261002T000000Z/predictions.jsonl",
+        _sub('"correct":1.0', '"correct":1'), None,
+    ),
+    "a field, a fraction and not whole": Edit(
+        "data/datasets/d.json", _sub('"year": 2021', '"year": 2021.0'), "items/d/i1.html"
+    ),
+    "a field, true and not 1": Edit("data/datasets/d.json", _sub('"year": 2021', '"year": true'), None),
+}  # fmt: skip
+"""What is equal in Python and need not be shown alike."""
 
-@pytest.mark.parametrize("kind", EDITS)
+
+@pytest.mark.parametrize("kind", EDITS | NUMBERS)
 def test_one_changed_file_gives_the_site_of_a_clean_build(
     project: Project, tmp_path_factory: pytest.TempPathFactory, kind: str, settled: None
 ) -> None:
     """Changed, and put back: both times byte for byte the clean build's, and the page of it is another."""
-    edit, elsewhere = EDITS[kind], tmp_path_factory.mktemp("clean")
+    edit, elsewhere = (EDITS | NUMBERS)[kind], tmp_path_factory.mktemp("clean")
     workshop = _workshop(small(project))
     workshop.build()
     assert workshop.build().nothing_changed
@@ -121,6 +139,79 @@ def test_one_changed_file_gives_the_site_of_a_clean_build(
     path.write_bytes(held)
     workshop.build()
     assert tree_bytes(project.root / ".build" / "catalog") == first
+
+
+DECIDED_EDITS = (
+    Edit("data/labels/d/ann/i03.txt", lambda _: b"yes", "datasets/d/index.html"),
+    Edit("data/references/gold/ann/i02.txt", lambda _: b"no", "goals/answers/index.html"),
+    Edit("data/goals/answers.yaml", _sub("metric: correct", "metric: correct\nalpha: 0.2"), None),
+    Edit("data/goals/answers.yaml", _sub("Which arm", "Which of the arms"), "goals/index.html"),
+    Edit("data/configs/near.yaml", lambda data: data + b"floor: true\n", "datasets/d/index.html"),
+    Edit("data/configs/near.yaml", _sub("floor: true\n", ""), "datasets/d/index.html"),
+    Edit(
+        "data/runs/near_20261001T000000Z/predictions.jsonl", _sub('"decision":"yes"', '"decision":"no"'),
+        "items/d/i00.html",
+    ),
+    Edit(
+        "data/runs/far_20261001T000000Z/metrics.json", _sub('"created_at": "2026', '"created_at": "2025'),
+        "runs/index.html",
+    ),
+    Edit("data/judges/tone.yaml", _sub("Which answer", "Which of the answers"), "judges/tone/index.html"),
+    Edit("data/labels/d/who/i00.txt", lambda _: b"far", "judges/helpful/index.html"),
+    Edit("data/sources/d/i05.txt", lambda data: data + b"more", "items/d/i05.html"),
+    Edit("data/sources/d/i05.txt", lambda data: data.removesuffix(b"more"), "items/d/i05.html"),
+    Edit("data/datasets/d.json", _sub('"task": "triage"', '"task": "sorting"'), "datasets/index.html"),
+    Edit("evh.toml", lambda data: data + b"\n[catalog]\nmax_item_text = 9\n", "items/d/i01.html"),
+)  # fmt: skip
+"""Edits of a project with a goal, pairs of arms and judges; each is made on top of those before it."""
+
+
+@pytest.mark.parametrize(("make", "edits"), [(small, tuple(EDITS.values())), (decided, DECIDED_EDITS)])
+def test_one_edit_after_the_other_gives_the_site_of_a_clean_build(
+    project: Project,
+    tmp_path_factory: pytest.TempPathFactory,
+    make: Callable[[Project], Project],
+    edits: tuple[Edit, ...],
+    settled: None,
+) -> None:
+    """One process builds after each edit, on top of what it kept from all before: never a page of old."""
+    out, clean = project.root / ".build" / "catalog", tmp_path_factory.mktemp("clean") / "site"
+    workshop = _workshop(make(project))
+    workshop.build()
+    before = tree_bytes(out)
+    for number, edit in enumerate(edits):
+        path = project.root / edit.path
+        held = path.read_bytes()
+        path.write_bytes(edit.change(held))
+        workshop.build()
+        after = tree_bytes(out)
+        assert after == _clean(project, clean), (number, edit.path)
+        if edit.page is not None:
+            assert after.get(edit.page) != before.get(edit.page), (number, edit.path)
+        before = after
+
+
+CHANGED = {"items/d/i1.html", "items/v1/old.html", "items/d/i2.html"}
+"""The pages of the bytes that a label of `i1` is about: another dataset has them too. `i2` has a pick, and
+the list of picks is read whole each time."""
+
+
+def test_one_changed_label_leaves_the_pages_of_other_items(settled: None, project: Project) -> None:
+    """What nothing of is changed is not made again: it is the same object, and costs a comparison."""
+    workshop = _workshop(small(project))
+
+    def leaves() -> dict[str, object]:
+        workshop.build()
+        most = workshop.project.settings.max_item_text
+        source = Source(Gathered(workshop.project, with_outputs=False), max_item_text=most)
+        made: dict[str, object] = {leaf.path: leaf for leaf in ITEM.make(source)}
+        source.close()
+        return made
+
+    first = leaves()
+    (project.data / "labels" / "d" / "ann" / "i1.txt").write_bytes(b"no")
+    second = leaves()
+    assert {path for path in first if second[path] is not first[path]} == CHANGED
 
 
 def test_a_comment_in_a_config_makes_no_sheet_anew(settled: None, project: Project) -> None:

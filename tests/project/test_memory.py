@@ -11,7 +11,7 @@ import pytest
 from evh.errors import Refusal
 from evh.project import configs, datasets, labels, memory, references, runs
 from evh.project.find import Project
-from evh.project.memory import Memory
+from evh.project.memory import Memory, Same
 from tests.evh_build.projects import small
 
 
@@ -121,6 +121,64 @@ def test_what_else_it_depends_on_is_compared(tmp_path: Path) -> None:
     assert [held.kept("key", [tmp_path / "none"], lambda: next(made), more) for more in (1, 1, 2, 1)] == [
         0, 0, 1, 2,
     ]  # fmt: skip
+
+
+def test_a_record_is_known_by_the_object_and_not_by_what_it_says() -> None:
+    """1 and 1.0 are equal and are shown unlike: what was made of one is not given for the other."""
+    kept = Memory()
+    one: object = (1,)
+    other: object = (1.0,)
+    assert one == other
+    made = kept.kept("key", (), lambda: "of 1", Same(one), [Same(one)])
+    assert kept.kept("key", (), lambda: "of 1.0", Same(one), [Same(one)]) is made
+    assert kept.kept("key", (), lambda: "of 1.0", Same(other), [Same(one)]) == "of 1.0"
+    assert len({Same(one), Same(one), Same(other)}) == 2
+
+
+def test_values_that_stay_alike_stay_the_same_objects() -> None:
+    """Of three, one is alike, one is not and one is new; what went is forgotten."""
+    kept = Memory()
+    first = kept.steady("rows", {"a": [1], "b": [2], "c": [3]}, lambda one, other: one == other)
+    second = kept.steady("rows", {"a": [1], "b": [7], "d": [4]}, lambda one, other: one == other)
+    assert second == {"a": [1], "b": [7], "d": [4]}
+    assert second["a"] is first["a"]
+    third = kept.steady("rows", {"c": [3]}, lambda one, other: one == other)
+    assert third["c"] is not first["c"]
+
+
+def test_what_is_made_of_each_object_is_made_once() -> None:
+    """A second time only of the new one; all again where what they depend on is another; in their order."""
+    kept, made = Memory(), []
+    one, two, three = [1], [2], [2]
+
+    def tell(held: list[int]) -> str:
+        made.append(held)
+        return f"{held}"
+
+    assert kept.each("rows", [one, two], tell, "a") == ["[1]", "[2]"]
+    assert kept.each("rows", [three, one], tell, "a") == ["[2]", "[1]"]
+    assert [id(held) for held in made] == [id(one), id(two), id(three)]
+    assert kept.each("rows", [three, one], tell, "b") == ["[2]", "[1]"]
+    assert len(made) == 5
+
+
+def test_a_young_change_is_seen_though_nothing_is_kept_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digest of a young folder stays while it does, and moves with a byte; its stamp equals no other."""
+    monkeypatch.setattr(memory, "SETTLED_S", 3600.0)
+    kept, path = Memory(), tmp_path / "in" / "file"
+    path.parent.mkdir()
+    path.write_bytes(b"one")
+    first, stamp = kept.seen(tmp_path), kept.stamp(tmp_path)
+    assert kept.stamp(tmp_path) == stamp
+    kept.look_again()
+    assert kept.seen(tmp_path) == first
+    assert kept.stamp(tmp_path) != stamp
+    path.write_bytes(b"four")
+    assert kept.seen(tmp_path) == first  # within one look each file is looked at once
+    kept.look_again()
+    assert kept.seen(tmp_path) != first
 
 
 def test_what_nobody_asks_for_is_forgotten() -> None:
