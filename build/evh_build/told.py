@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, cast
 
 from evh.store.hashing import sha256_text
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 LEAST = 500
 """What is told in so few characters is not worth a digest."""
@@ -31,29 +36,34 @@ class Teller:
 
     def told(self, value: object, depth: int = DEPTH) -> str:
         """Return a text that another value has only where it cannot be told apart from this one."""
-        whole = is_dataclass(value) and not isinstance(value, type)
-        if not whole and not isinstance(value, tuple | str):
+        kind = type(value)
+        if isinstance(value, str) and len(value) < LEAST:  # most of what a context holds
+            return repr(value)
+        names = _names(cast("Hashable", kind))
+        if names is None and kind is not tuple and kind is not str:
             return repr(value)
         held = self._known.get(id(value)) or self._before.get(id(value))
         if held is not None and held[0] is value:
             self._known[id(value)] = held
             return held[1]
-        text = self._parts(value, depth) if depth and not isinstance(value, str) else repr(value)
+        text = self._parts(value, names, depth) if depth and kind is not str else repr(value)
         if len(text) < LEAST:
             return text
-        text = f"<{type(value).__qualname__} {sha256_text(text)}>"
+        text = f"<{kind.__qualname__} {sha256_text(text)}>"
         self._known[id(value)] = (value, text)
         return text
 
-    def _parts(self, value: object, depth: int) -> str:
-        if isinstance(value, tuple):
-            if len(value) > MOST:
-                return repr(value)
+    def _parts(self, value: object, names: tuple[str, ...] | None, depth: int) -> str:
+        if names is not None:
+            parts = [f"{name}={self.told(getattr(value, name), depth - 1)}" for name in names]
+        elif isinstance(value, tuple) and len(value) <= MOST:
             parts = [self.told(one, depth - 1) for one in value]
         else:
-            parts = [
-                f"{one.name}={self.told(getattr(value, one.name), depth - 1)}"
-                for one in fields(value)  # type: ignore[arg-type]
-                if one.repr
-            ]
+            return repr(value)
         return f"{type(value).__qualname__}({', '.join(parts)})"
+
+
+@functools.cache
+def _names(kind: Hashable) -> tuple[str, ...] | None:
+    """Return the names of a dataclass's fields that are told, or None: the type is no dataclass."""
+    return tuple(one.name for one in fields(kind) if one.repr) if is_dataclass(kind) else None

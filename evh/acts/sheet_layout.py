@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from evh.acts import judged_columns, sheet_arms, sheet_footer
 from evh.acts.sheet_choices import Choices, by_goal, choose
 from evh.acts.sheet_columns import BUNDLED_ADAPTERS, ArmData, arm_data, label_column
+from evh.project import arms as arm_shelf
 from evh.project import datasets
 from evh.project.shelf import read_each
 
@@ -42,7 +43,7 @@ class Layout:
         judgements: what judges say of the arms; ``judge`` is the one that draws the judge's winner, or None.
         goal: the goal that was named, or the only one that names the dataset.
         same: the first arm's ``same``.
-        notes: what a reader must be told of the goal.
+        notes: what a reader must be told of the goal, and of arms whose column is not all of them.
     """
 
     dataset: Dataset
@@ -126,8 +127,27 @@ def lay_out(
         judge=judge,
         goal=held_goal,
         same=same,
-        notes=wanted.notes,
+        notes=(*wanted.notes, *_partial(found, sources, dataset)),
     )
+
+
+def _partial(found: Sequence[Arm], sources: Sources, dataset: Dataset) -> list[str]:
+    """Return which arms show one of several repeats, or some of the items only, a sentence each."""
+    notes = []
+    for arm in found:
+        together = len(arm_shelf.repeats(arm, sources.runs))
+        if together > 1:
+            notes.append(
+                f"{arm.name} shows {arm.run.run_id}, one of {together} repeats: evh leaderboard --dataset-id "
+                f"{dataset.dataset_id} ranks it by their mean"
+            )
+        trial = arm_shelf.trial_of(arm.run, len(dataset.items))
+        if trial is not None:
+            notes.append(
+                f"{arm.name} is a trial over {trial:,} of {len(dataset.items):,} items: its figures are of "
+                "those"
+            )
+    return notes
 
 
 def same_of(project: Project, run: Run, sources: Sources) -> Callable[[str, str], bool] | None:

@@ -30,8 +30,12 @@ def paths(project: Project) -> list[Path]:
 def read_file(project: Project, path: Path) -> Goal:
     """Return the goal in a file; its ``goal_id`` is the file's stem where it names none."""
     project.readable(path, place_of(project))
-    raw = strict.parse_yaml(strict.read_bytes(path), project.show(path))
-    return record.parse({"goal_id": path.stem, **raw}, project.show(path))
+
+    def read() -> Goal:
+        raw = strict.parse_yaml(strict.read_bytes(path), project.show(path))
+        return record.parse({"goal_id": path.stem, **raw}, project.show(path))
+
+    return project.kept(("goal", path), [path], read)
 
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Goal]:

@@ -7,6 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evh.project import labels
 from evh.project.find import Project
 from tests.conftest import CommandLine
@@ -32,6 +34,18 @@ def written(evh: CommandLine, folder: Path) -> Path:
     words = ["--items", "all", "--choices", "yes,no,a|b", "--guideline", str(folder / "g.md")]
     evh.ok("label-sheet", "--dataset-id", "d", "--out", path, *words)
     return path
+
+
+@pytest.fixture
+def builder(project: Project) -> Builder:
+    """The project of `four_items`."""
+    return four_items(project)
+
+
+@pytest.fixture
+def sheet(builder: Builder, evh: CommandLine, tmp_path: Path) -> Path:
+    """The sheet of `written`."""
+    return written(evh, tmp_path)
 
 
 def load(path: Path) -> Rows:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evh.project.find import Project
 from tests.helpers import Builder, correct
 
@@ -36,17 +38,30 @@ DECISIONS: dict[str, dict[str, str | None]] = {
 RUNS = {name: f"runs/{name}_20261001T000000Z" for name in DECISIONS}
 
 
-def hand_counted(project: Project) -> Builder:
-    """Write the project of the hand count: a dataset, a set, a recorded arm and two candidates."""
+def compared(project: Project, decisions: Mapping[str, Mapping[str, str | None]]) -> Builder:
+    """Write a dataset of the items, a set of the truth, and an arm for each name; production is recorded."""
     made = Builder(project)
     made.dataset("d", TEXTS, fields=FIELDS)
     made.labels("d", "truth", TRUTH)
-    for name, decisions in DECISIONS.items():
-        made.config(name)
+    for name, said in decisions.items():
         recorded = name == "production"
-        run = made.run(name, "d", decisions, params={"provider": "recorded" if recorded else "echo"})
-        made.rescored(run, decisions, correct(decisions, TRUTH), against="labels/d/truth")
+        run = made.run(name, "d", said, params={"provider": "recorded" if recorded else "echo"})
+        made.rescored(run, said, correct(said, TRUTH), against="labels/d/truth")
     return made
+
+
+def hand_counted(project: Project) -> Builder:
+    """Write the project of the hand count: a dataset, a set, a recorded arm and two candidates."""
+    made = compared(project, DECISIONS)
+    for name in DECISIONS:
+        made.config(name)
+    return made
+
+
+@pytest.fixture
+def built(project: Project) -> Builder:
+    """The project of the hand count."""
+    return hand_counted(project)
 
 
 def cells_of(path: Path) -> list[list[str]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from evh.acts import capture, log_otlp
 from evh.errors import Refusal
 from evh.project.find import Project
 from evh.store import strict
+from tests.acts.mutating import changed, places
 
 
 def text(key: str, value: str) -> dict[str, Any]:
@@ -96,25 +95,6 @@ VALUES: list[Any] = [
     10**400, -1, 1e308, None, "x", [], {}, [1], {"a": 1}, True, [["chat"]], "9" * 5000, "1" + "0" * 400,
     "[[[[", '{"role":5}', '[{"role":"user","parts":5}]', "[" * 5000, "2026-13-45T99:99:99Z",
 ]  # fmt: skip
-
-
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every value in a JSON value."""
-    if at:
-        yield at
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield from places(one, (*at, key))
-
-
-def changed(given: Any, at: tuple[Any, ...], value: Any) -> Any:
-    """Return a trace with one value changed."""
-    made = copy.deepcopy(given)
-    holder = made
-    for key in at[:-1]:
-        holder = holder[key]
-    holder[at[-1]] = value
-    return made
 
 
 @pytest.mark.parametrize("kind", ["otlp", "langfuse"])

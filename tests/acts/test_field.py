@@ -8,22 +8,14 @@ import pytest
 
 from evh.acts.leaderboard import leaderboard
 from evh.project.find import Project
-from tests.acts.test_goals import write
-from tests.acts.test_leaderboard import AGAINST, ITEMS, LABELS, put, wrong_on
+from tests.acts import deciding
+from tests.acts.deciding import AGAINST, ITEMS, LABELS, put, write, wrong_on
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct
 from tests.schema import check
 
+build = deciding.build
 FIRST_20 = ITEMS[:20]
-
-
-@pytest.fixture
-def build(project: Project) -> Builder:
-    """A dataset of 40 items that a person labelled."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
-    return made
 
 
 def part(build: Builder, arm: str, places: tuple[int, ...], **more: Any) -> None:

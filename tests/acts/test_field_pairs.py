@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from evh.acts.leaderboard import leaderboard
 from evh.project.find import Project
-from tests.acts.test_leaderboard import ITEMS, LABELS, put, wrong_on
+from tests.acts.deciding import ITEMS, labelled, put, wrong_on
 from tests.conftest import CommandLine
 from tests.helpers import Builder
 from tests.schema import check
@@ -21,9 +21,7 @@ WRONG = {"a": 0, "b": 6, "c": 14, "d": 20}
 @pytest.fixture
 def build(project: Project) -> Builder:
     """Four arms, wrong on the first 0, 6, 14 and 20 of 40 items, and a floor that is right on half."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
+    made = labelled(project)
     for name, wrong in WRONG.items():
         put(made, name, wrong_on(*range(wrong)))
     put(made, "floor", dict.fromkeys(ITEMS, "no"))

@@ -6,31 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from evh.acts.goals import goals
 from evh.project import runs
 from evh.project.find import Project
-from tests.acts.test_leaderboard import AGAINST, ITEMS, LABELS, put, wrong_on
+from tests.acts import deciding
+from tests.acts.deciding import AGAINST, ITEMS, LABELS, put, write, wrong_on
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct
 from tests.schema import check
 
-
-@pytest.fixture
-def build(project: Project) -> Builder:
-    """A dataset of 40 items that a person labelled."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
-    return made
-
-
-def write(project: Project, text: str, name: str = "g") -> None:
-    """Write a goal on the dataset."""
-    place = project.data / "goals"
-    place.mkdir(exist_ok=True)
-    (place / f"{name}.yaml").write_text(f"datasets: [d]\n{text}")
+build = deciding.build
 
 
 def arm(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from evh.errors import Refusal
 from evh.project.find import Project
 from evh.records import run as record
 from evh.store import strict
+from tests.acts.mutating import changed, places
 from tests.acts.tool_logs import (
     events,
     inspect_log,
@@ -47,25 +46,6 @@ VALUES = [10**400, -1, 1e308, None, "x", [], {}, [1], {"a": 1}, True, float("nan
 def d(project: Project) -> Builder:
     """The project of `three_reports`."""
     return three_reports(project)
-
-
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every value in a JSON value."""
-    if at:
-        yield at
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield from places(one, (*at, key))
-
-
-def changed(log: Any, at: tuple[Any, ...], value: Any) -> Any:
-    """Return a log with one value changed."""
-    made = copy.deepcopy(log)
-    holder = made
-    for key in at[:-1]:
-        holder = holder[key]
-    holder[at[-1]] = value
-    return made
 
 
 def name_of(tool: str) -> str:

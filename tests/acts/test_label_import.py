@@ -12,32 +12,21 @@ from hypothesis import strategies as st
 from evh.project import labels
 from evh.project.find import Project
 from evh.store.hashing import sha256
+from tests.acts import filling
 from tests.acts.filling import (
     LABEL,
     TEXTS,
     fill,
-    four_items,
     load,
     save,
     texts,
     words,
-    written,
 )
 from tests.conftest import CommandLine
 from tests.helpers import Builder, tree_bytes
 from tests.schema import check
 
-
-@pytest.fixture
-def builder(project: Project) -> Builder:
-    """The project of `four_items`."""
-    return four_items(project)
-
-
-@pytest.fixture
-def sheet(builder: Builder, evh: CommandLine, tmp_path: Path) -> Path:
-    """The sheet of `written`."""
-    return written(evh, tmp_path)
+builder, sheet = filling.builder, filling.sheet
 
 
 def test_a_filled_sheet_becomes_a_persons_set(project: Project, evh: CommandLine, sheet: Path) -> None:

@@ -9,31 +9,20 @@ import pytest
 
 from evh.project import labels
 from evh.project.find import Project
+from tests.acts import filling
 from tests.acts.filling import (
     COLUMNS,
     Rows,
     fill,
-    four_items,
     refusal,
     save,
     texts,
     words,
-    written,
 )
 from tests.conftest import CommandLine
 from tests.helpers import Builder, tree_bytes
 
-
-@pytest.fixture
-def builder(project: Project) -> Builder:
-    """The project of `four_items`."""
-    return four_items(project)
-
-
-@pytest.fixture
-def sheet(builder: Builder, evh: CommandLine, tmp_path: Path) -> Path:
-    """The sheet of `written`."""
-    return written(evh, tmp_path)
+builder, sheet = filling.builder, filling.sheet
 
 
 def put(of: str, **cells: str) -> Callable[[Rows], None]:

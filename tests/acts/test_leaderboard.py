@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest, permutation_test
@@ -12,35 +9,13 @@ from scipy.stats import binomtest, permutation_test
 from evh.acts.leaderboard import leaderboard
 from evh.acts.pair_test import pair_test
 from evh.project.find import Project
+from tests.acts import deciding
+from tests.acts.deciding import AGAINST, ITEMS, LABELS, N, put, wrong_on
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct
 from tests.schema import check
 
-N = 40
-ITEMS = [f"i{n:02}" for n in range(N)]
-LABELS = {item: "yes" if at % 2 else "no" for at, item in enumerate(ITEMS)}
-AGAINST = "labels/d/ann"
-
-
-def wrong_on(*places: int) -> dict[str, str | None]:
-    """Return decisions that are the label but on these items."""
-    return {item: "other" if at in places else LABELS[item] for at, item in enumerate(ITEMS)}
-
-
-def put(
-    build: Builder, arm: str, decisions: Mapping[str, str | None], *, against: str = AGAINST, **more: Any
-) -> None:
-    """Write one arm, run and scored against the labels."""
-    build.run(arm, "d", decisions, scores=correct(decisions, LABELS), against=against, **more)
-
-
-@pytest.fixture
-def build(project: Project) -> Builder:
-    """A dataset of 40 items that a person labelled."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
-    return made
+build = deciding.build
 
 
 def test_the_leader_a_contender_and_one_behind(build: Builder, evh: CommandLine) -> None:

@@ -12,24 +12,17 @@ from statsmodels.stats.contingency_tables import mcnemar
 from evh.acts.leaderboard import leaderboard
 from evh.acts.pair_test import pair_test
 from evh.project.find import Project
-from tests.acts.test_leaderboard import ITEMS, LABELS, put, wrong_on
+from tests.acts import deciding
+from tests.acts.deciding import ITEMS, put, wrong_on
 from tests.conftest import CommandLine
 from tests.helpers import Builder
 from tests.schema import check
 
+build = deciding.build
 TASKS = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "cases/airline-agent/tasks.jsonl").read_text().splitlines()
 ]
-
-
-@pytest.fixture
-def build(project: Project) -> Builder:
-    """A dataset of 40 items that a person labelled."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
-    return made
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 
 from evh.project import baselines
 from evh.project.find import Project
-from tests.acts.test_goals import write
-from tests.acts.test_leaderboard import AGAINST, ITEMS, LABELS, put, wrong_on
+from tests.acts.deciding import AGAINST, LABELS, labelled, put, write, wrong_on
 from tests.conftest import NOW, CommandLine
 from tests.helpers import Builder, correct, tree_bytes
 from tests.schema import check
@@ -21,9 +20,7 @@ AT = "20261001T000000Z"
 @pytest.fixture
 def build(project: Project) -> Builder:
     """A dataset of 40 items that a person labelled, three arms on it, and a goal."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
+    made = labelled(project)
     put(made, "a", wrong_on(0))
     put(made, "b", wrong_on(1))
     put(made, "c", wrong_on(*range(20)))

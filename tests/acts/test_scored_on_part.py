@@ -9,23 +9,20 @@ import pytest
 
 from evh.project import baselines
 from evh.project.find import Project
+from tests.acts.deciding import AGAINST, labelled, write
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct, tree_bytes
 
 ITEMS = [f"i{n:02}" for n in range(30)]
 LABELS = {item: "yes" if n % 2 else "no" for n, item in enumerate(ITEMS)}
 WRONG = {"yes": "no", "no": "yes"}
-AGAINST = "labels/d/ann"
 
 
 @pytest.fixture
 def build(project: Project) -> Builder:
     """Thirty items that a person labelled, and a goal on them."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
-    (project.data / "goals").mkdir()
-    (project.data / "goals" / "g.yaml").write_text("datasets: [d]\n")
+    made = labelled(project, LABELS)
+    write(project, "")
     return made
 
 

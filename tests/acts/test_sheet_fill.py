@@ -15,18 +15,14 @@ import pytest
 from evh.acts import sheet_blind, sheet_fill
 from evh.acts.sheet import build_sheet
 from evh.project.find import Project
-from tests.acts.sheets import DECISIONS, RUNS, TEXTS, cells_of, hand_counted, letters
+from tests.acts import sheets
+from tests.acts.sheets import DECISIONS, RUNS, TEXTS, cells_of, letters
 from tests.conftest import CommandLine
 from tests.helpers import Builder, tree_bytes
 from tests.schema import check
 
+built = sheets.built
 WORDS = ("inspect", "--sheet", "--dataset-id", "d")
-
-
-@pytest.fixture
-def built(project: Project) -> Builder:
-    """The project of the hand count."""
-    return hand_counted(project)
 
 
 def test_a_blind_sheet_holds_the_item_its_fields_the_letters_and_what_is_empty(

@@ -20,18 +20,14 @@ from evh.records.sheet_key import KeyRow, SheetKey
 from evh.store import strict
 from evh.store.hashing import sha256
 from evh.store.spreadsheet import Row, Sheet
-from tests.acts.sheets import cells_of, fill, hand_counted, letters, won, write_cells
+from tests.acts import sheets
+from tests.acts.sheets import cells_of, fill, letters, won, write_cells
 from tests.conftest import CommandLine
 from tests.helpers import Builder, tree_bytes
 
+built = sheets.built
 WORDS = ("inspect", "--sheet", "--dataset-id", "d")
 IMPORT = ("--dataset-id", "d", "--by", "ann")
-
-
-@pytest.fixture
-def built(project: Project) -> Builder:
-    """The project of the hand count."""
-    return hand_counted(project)
 
 
 def filled(evh: CommandLine, path: Path, *fills: str, more: tuple[str, ...] = ()) -> Path:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from evh.project.find import Project
+from tests.acts import deciding
+from tests.acts.deciding import AGAINST, ITEMS, LABELS, put, write, wrong_on
 from tests.acts.judging import arms, judge_file
 from tests.acts.test_judged_columns import PICK, picks
-from tests.acts.test_leaderboard import AGAINST, ITEMS, LABELS, put, wrong_on
 from tests.conftest import CommandLine
 from tests.evh_build.projects import decided
 from tests.evh_build.test_pages_new import build, commands, words
@@ -19,11 +20,8 @@ from tests.helpers import Builder, correct
 @pytest.fixture
 def labelled(project: Project) -> Builder:
     """A dataset of 40 items that a person labelled, and a goal on it."""
-    made = Builder(project)
-    made.dataset("d", {item: f"text {item}" for item in ITEMS})
-    made.labels("d", "ann", LABELS)
-    (project.data / "goals").mkdir()
-    (project.data / "goals" / "g.yaml").write_text("datasets: [d]\nmetric: correct\n")
+    made = deciding.labelled(project)
+    write(project, "metric: correct\n")
     return made
 
 

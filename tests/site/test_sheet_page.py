@@ -1,107 +1,20 @@
-"""The sheet's page in a real browser: keys, filters, sorts, address, selection, opened row; hand-counted."""
+"""The sheet's page in a real browser: rows, filters, sorts, columns, the address; hand-counted."""
 
 from __future__ import annotations
 
-import random
-import shlex
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evh.project import picks, runs
 from evh.project.find import Project
-from evh.records.run import Prediction, Run
-from tests.helpers import Builder, correct
-from tests.site.browsing import Sheet, built, chromium, watched
+from tests.site import five
+from tests.site.browsing import Sheet, watched
+from tests.site.five import FIVE, FOUR, IDS, ONE, THREE, TWO, project_of_five
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
-# Counted by hand; an id is data, so it may look like a command or an option:
-#   item       kind n  truth other production a      b     signals                              winners
-#   one        x    1  yes   no    yes        yes    no    disagree split new (n)                production a
-#   it's two   y    2  no          yes        no     no    wrong (truth) disagree new (kind)    a b
-#   $(three)   x    3  yes         no         yes    yes   wrong (truth) disagree new (n)       a b
-#   -four      z                   yes        yes    yes   new (kind) unlabelled
-#   `five`     x       no          no         failed no                                         production b
-ONE, TWO, THREE, FOUR, FIVE = IDS = ("one", "it's two", "$(three)", "-four", "`five`")
-TRUTH = {ONE: "yes", TWO: "no", THREE: "yes", FIVE: "no"}
-DECISIONS: dict[str, dict[str, str | None]] = {
-    "production": {ONE: "yes", TWO: "yes", THREE: "no", FOUR: "yes", FIVE: "no"},
-    "a": {ONE: "yes", TWO: "no", THREE: "yes", FOUR: "yes", FIVE: None},
-    "b": {ONE: "no", TWO: "no", THREE: "yes", FOUR: "yes", FIVE: "no"},
-}
-QUALITY = {
-    "production": {ONE: 0.5, TWO: 0.2, THREE: 0.9, FIVE: 0.4},
-    "a": {ONE: 0.625, TWO: 0.1, THREE: 0.95},
-    "b": {ONE: 0.5, TWO: 0.8, THREE: 0.3, FIVE: 0.4},
-}
-FIELDS: dict[str, dict[str, Any]] = {
-    ONE: {"kind": "x", "n": 1},
-    TWO: {"kind": "y", "n": 2},
-    THREE: {"kind": "x", "n": 3},
-    FOUR: {"kind": "z"},
-    FIVE: {"kind": "x"},
-}
-OUTPUTS = {
-    "production": "The parser reads past its buffer, so act now.\nyes",
-    "a": "The parser writes past its buffer, so act later.\nyes",
-    "b": "The parser reads past its buffer, so act now.\nyes",
-}
-
-
-def project_of_five(project: Project) -> Project:
-    """Write the dataset of the hand count, two governed ones, and a pick for the first of them."""
-    made = Builder(project)
-    made.dataset("d", {item_id: f"the text of {item_id}\n" for item_id in IDS}, fields=FIELDS, task="triage")
-    governed: dict[str, dict[str, Any]] = {"g1": {"kind": "x", "n": 4}, "g2": {"n": 2}}
-    made.dataset("gov", {"g1": "1", "g2": "2"}, fields=governed, governed=True, task="triage")
-    made.dataset("gov2", {"h": "3"}, fields={"h": {"kind": "z"}}, governed=True, task="triage")
-    made.labels("d", "truth", TRUTH)
-    made.labels("d", "other", {ONE: "no"})
-    for name, decisions in DECISIONS.items():
-        run = Run(
-            f"{name}_20261001T000000Z", name, "d",
-            created_at="2026-10-01T00:00:00Z", n_items=5,
-            params={"provider": "recorded" if name == "production" else "echo"},
-        )  # fmt: skip
-        rows = [
-            Prediction(item_id, error="failed: no answer")
-            if decision is None
-            else Prediction(item_id, output=OUTPUTS[name] if item_id == ONE else decision, decision=decision)
-            for item_id, decision in decisions.items()
-        ]
-        run = runs.write_scored(project, run, rows)
-        right = correct(decisions, TRUTH)
-        scores = {item_id: {**one, "quality": QUALITY[name][item_id]} for item_id, one in right.items()}
-        made.rescored(run, decisions, scores, against="labels/d/truth", primary_metric="correct")
-    made.pick("d", TWO, targets=("gov",), tags={"case": "missed"}, note="look <b>here</b>")
-    return project
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, headless."""
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the hand count."""
-    return built(tmp_path_factory.mktemp("five"), project_of_five)
-
-
-@pytest.fixture
-def sheet(browser: Any, folder: Path) -> Iterator[Sheet]:
-    """Its sheet, opened; nothing may be said on the console, and nothing asked for beside the site."""
-    made = watched(browser).open(folder / "sheets/d/index.html")
-    yield made
-    made.page.context.close()
-    assert made.told == []
-    assert [url for url in made.asked if not url.startswith((folder.as_uri(), "about:"))] == []
+browser, folder, sheet = five.browser, five.folder, five.sheet
 
 
 def test_the_table_has_every_row_and_says_its_size(sheet: Sheet) -> None:
@@ -269,194 +182,6 @@ def test_the_filter_menu_adds_what_chips_take_away(sheet: Sheet) -> None:
     assert sheet.ids == list(IDS)
 
 
-def test_j_and_k_and_the_arrows_move_the_one_cell_that_tab_reaches(sheet: Sheet) -> None:
-    """Rows by j, k, up, down; cells by left, right; arms by [ and ]; the head is above the first row."""
-    page = sheet.page
-
-    def here() -> tuple[str | None, str]:
-        cell = page.evaluate(
-            "(() => { const c = document.activeElement.closest('td, th'); return [c.parentNode.getAttribute("
-            "'aria-rowindex'), c.className.split(' ')[0]] })()"
-        )
-        return cell[0], cell[1]
-
-    sheet.key("j")
-    assert here() == ("3", "select")
-    sheet.key("ArrowRight", "ArrowDown")
-    assert here() == ("4", "item")
-    sheet.key("k", "]")
-    assert here() == ("3", "decision")
-    sheet.key("]")
-    assert page.evaluate("evhSheet.view.columns[evhSheet.view.cursor.column - 1].key") == "a"
-    sheet.key("[")
-    assert page.evaluate("evhSheet.view.columns[evhSheet.view.cursor.column - 1].key") == "production"
-    sheet.key("Home", "ArrowUp")
-    assert here() == ("1", "decision")
-    sheet.key("Enter")
-    assert page.evaluate("evhSheet.view.state.sort.key") == "production"
-    sheet.key("ArrowDown", "End")
-    assert here()[0] == "6"
-    assert page.locator("#sheet [tabindex='0']").count() == 1
-
-
-def test_no_key_acts_with_a_modifier_or_while_typing(sheet: Sheet) -> None:
-    """Ctrl, Alt and Meta leave every key to the browser; in a field the letters are letters."""
-    for modifier in ("Control", "Alt", "Meta"):
-        for key in ("x", "1", "o", "j"):
-            sheet.key(f"{modifier}+{key}")
-    assert (sheet.selected, sheet.ids, sheet.hash) == ([], list(IDS), "")
-    sheet.key("/")
-    sheet.page.keyboard.type("x1oj?")
-    assert sheet.page.input_value("#sheet-q") == "x1oj?"
-    assert sheet.page.locator("#sheet-help[open], #sheet-open:visible").count() == 0
-    assert sheet.selected == []
-
-
-def test_help_opens_and_escape_closes_what_is_open(sheet: Sheet) -> None:
-    """? shows the keys; Esc closes them, then a menu, then the opened row."""
-    page = sheet.page
-    sheet.key("?")
-    assert page.locator("#sheet-help").is_visible()
-    assert page.locator("#sheet-help kbd").count() >= 15
-    sheet.key("Escape")
-    assert not page.locator("#sheet-help").is_visible()
-    sheet.key("o")
-    page.locator("#sheet-columns summary").click()
-    sheet.key("Escape")
-    assert page.locator(".sheet-menu[open]").count() == 0
-    assert page.locator("#sheet-open").is_visible()
-    sheet.key("Escape")
-    assert not page.locator("#sheet-open").is_visible()
-    assert sheet.hash == ""
-
-
-def test_selection_by_keys_and_mouse(sheet: Sheet) -> None:
-    """x selects and Shift-x the range to here; a click on a box does, and with Shift the rows between."""
-    sheet.key("x", "j", "j", "X")
-    assert sheet.selected == [ONE, TWO, THREE]
-    sheet.key("x")
-    assert sheet.selected == [ONE, TWO]
-    sheet.page.get_by_role("button", name="Clear", exact=True).click()
-    assert sheet.selected == []
-    boxes = sheet.page.locator("#sheet tbody input")
-    boxes.nth(1).click()
-    boxes.nth(4).click(modifiers=["Shift"])
-    sheet.page.wait_for_timeout(250)
-    assert sheet.selected == [TWO, THREE, FOUR, FIVE]
-    assert sheet.page.locator("#sheet tr[aria-selected=true]").count() == 4
-    assert sheet.page.locator("#sheet tbody input:checked").count() == 4
-    sheet.key("5")
-    sheet.page.locator("#sheet-all").click()
-    assert sheet.text("#sheet-bar b") == "4 rows selected"
-
-
-def test_the_copied_commands_do_what_they_say(
-    sheet: Sheet, tmp_path: Path, evh: Any, project: Project
-) -> None:
-    """The pick command, copied and read as a shell does, picks the selected items, hostile ids too."""
-    project_of_five(project)
-    page = sheet.page
-    page.locator("#sheet-all").click()
-    page.fill("#sheet-bar [name=targets]", "gov, gov2")
-    page.fill("#sheet-bar [name=tags]", "case=it's, why=$HOME")
-    page.fill("#sheet-bar [name=note]", "-look at `this`")
-    page.locator("#sheet-bar .command button").first.click()
-    command = sheet.clipboard()
-    words = shlex.split(command)
-    assert words == [
-        "evh", "pick", "--dataset-id", "d", "--item", ONE, "--item", TWO, "--item", THREE, f"--item={FOUR}",
-        "--item", FIVE, "--for", "gov", "--for", "gov2", "--tag", "case=it's", "--tag", "why=$HOME",
-        "--note=-look at `this`",
-    ]  # fmt: skip
-    evh.ok(*words[1:])
-    state = picks.read_state(project)
-    assert {key[1] for key, one in state.items() if one.targets == ("gov", "gov2")} == set(IDS)
-    assert state["d", FOUR].note == "-look at `this`"
-    assert dict(state["d", FOUR].tags) == {"case": "it's", "why": "$HOME"}
-    page.locator("#sheet-bar .command button").nth(1).click()
-    words = shlex.split(sheet.clipboard())
-    assert words[-2:] == ["--out", "d-labels.csv"]
-    assert evh.ok(*words[1:-1], tmp_path / "out.csv", "--json").json["sheets"][0]["n_items"] == 5
-
-
-def test_a_row_in_full(sheet: Sheet) -> None:
-    """The opened row has fields, text, each whole output with its scores, every label and the pick."""
-    page = sheet.page
-    page.locator("#sheet tbody a").nth(1).click()
-    page.wait_for_selector("#sheet-open .open-arm")
-    told = " ".join(sheet.text("#sheet-open").split())
-    assert "picked for gov case=missed" in told
-    assert sheet.text("#sheet-open .open-about .written p") == "look <b>here</b>"
-    assert "the text of it's two" in told
-    assert "kind" in told
-    assert "truth✗ no" in told.replace(" truth", "truth").replace("truth ", "truth")
-    sheet.key("k")
-    assert sheet.text("#sheet-open h2") == ONE
-    arms = page.locator("#sheet-open .open-arm")
-    assert arms.count() == 3
-    first = " ".join(arms.first.text_content().split())
-    assert first == (
-        "production recorded won the rowyesThe parser reads past its buffer, so act now. yes"
-        "correct against d/truth 1 why?quality against d/truth 0.500 why?"
-    )
-    assert (
-        page.locator("#sheet-open a", has_text="The item’s page").get_attribute("href")
-        == "../../items/d/one.html"
-    )
-    arms.first.locator("button", has_text="why?").first.click()
-    assert sheet.clipboard() == "evh why 'sheet:d/one#production.correct'"
-    assert sheet.hash == "row=one"
-    sheet.key("c")
-    assert sheet.clipboard() == OUTPUTS["production"]
-    sheet.key("]", "c")
-    assert sheet.clipboard() == OUTPUTS["a"]
-    sheet.key("End", "o")
-    assert "failed: no answer" in sheet.text("#sheet-open")
-    assert "No labels yet." not in sheet.text("#sheet-open")
-
-
-def test_enter_goes_into_the_opened_row_and_escape_back(sheet: Sheet) -> None:
-    """Focus moves to the opened row's heading and returns to the cell it came from."""
-    sheet.key("j", "Enter")
-    assert sheet.page.evaluate("document.activeElement.id") == "sheet-open-heading"
-    sheet.key("Escape")
-    assert sheet.page.evaluate("document.activeElement.closest('tr').getAttribute('aria-rowindex')") == "3"
-
-
-def test_differences_between_two_outputs_are_marked_word_by_word(sheet: Sheet) -> None:
-    """Two words differ; the arm compared to is chosen; outputs that are alike are said to be."""
-    page = sheet.page
-    sheet.key("d", "]")
-    page.wait_for_selector(".open-diff")
-    assert page.locator(".open-diff del").all_text_contents() == ["reads", "now"]
-    assert page.locator(".open-diff ins").all_text_contents() == ["writes", "later"]
-    page.locator(".open-diff select").nth(1).select_option(label="b")
-    assert "The two say the same." in sheet.text(".open-diff")
-    sheet.key("d")
-    assert page.locator(".open-diff").count() == 0
-
-
-def test_a_diff_of_any_texts_gives_both_back(sheet: Sheet) -> None:
-    """What is kept and taken makes the first text, what is kept and added the second; 100 seeded pairs."""
-    draw = random.Random(3)
-    alphabet = ["a", "bb", " ", "\n", "é", "日本", "<b>", "😀", ".", "_x1"]
-    pairs = [["".join(draw.choices(alphabet, k=draw.randrange(40))) for _ in (0, 1)] for _ in range(100)]
-    found = sheet.page.evaluate("(pairs) => pairs.map(([a, b]) => evhSheet.diff(a, b).parts)", pairs)
-    for (before, after), parts in zip(pairs, found, strict=True):
-        assert "".join(text for kind, text in parts if kind != "ins") == before
-        assert "".join(text for kind, text in parts if kind != "del") == after
-
-
-def test_a_diff_of_hostile_length_ends(sheet: Sheet) -> None:
-    """Two texts of a million characters with no word in common are compared in bounded time, and say so."""
-    took, whole, cut = sheet.page.evaluate(
-        "(() => { const t = performance.now(), d = evhSheet.diff('a '.repeat(5e5), 'b '.repeat(5e5)); "
-        "return [performance.now() - t, d.whole, d.cut] })()"
-    )
-    assert (whole, cut) == (True, True)
-    assert took < 5_000
-
-
 def test_columns_are_chosen_and_pinned(sheet: Sheet) -> None:
     """A column goes and comes back; a pinned one stands beside the item and stays while others scroll."""
     page = sheet.page
@@ -510,15 +235,6 @@ def test_arms_are_compared_to_a_baseline(sheet: Sheet) -> None:
     assert sheet.hash == "f=worse&b=production"
 
 
-@pytest.mark.parametrize("fragment", ["#i3", "#row=%24%28three%29", "#row=$(three)"])
-def test_a_link_to_a_row_opens_it(fragment: str, browser: Any, folder: Path) -> None:
-    """The item's place and its id, however they are written, open the row and bring it into sight."""
-    made = watched(browser).open(folder / "sheets/d/index.html", fragment)
-    assert made.text("#sheet-open h2") == THREE
-    assert made.page.locator("#sheet tr.opened th").text_content() == THREE
-    made.page.context.close()
-
-
 def test_a_changed_address_is_followed(sheet: Sheet) -> None:
     """A link on the page, or an edited address, changes what is shown without loading anew."""
     sheet.page.evaluate("location.hash = '#f=split&row=' + encodeURIComponent('`five`')")
@@ -528,68 +244,6 @@ def test_a_changed_address_is_followed(sheet: Sheet) -> None:
     sheet.page.evaluate("location.hash = ''")
     sheet.page.locator("#sheet-open").wait_for(state="hidden")
     assert sheet.ids == list(IDS)
-
-
-def test_words_are_quoted_so_that_a_shell_reads_them_back(sheet: Sheet) -> None:
-    """Two thousand seeded words of what shells mean something by come back from bash as they were."""
-    draw = random.Random(5)
-    alphabet = "ab-=$`'\"\\!#&|;<>(){}[]*?~ \t%^é日,.:/_@+"
-    words = ["".join(draw.choices(alphabet, k=draw.randrange(1, 9))) for _ in range(2_000)]
-    quoted = sheet.page.evaluate("(words) => words.map((word) => evhSheet.quote(word))", words)
-    said = subprocess.run(
-        ["bash"], input=f"printf '%s\\0' {' '.join(quoted)}", capture_output=True, text=True, check=True
-    )
-    assert said.stdout.split("\0") == [*words, ""]
-
-
-def test_without_scripts_it_is_a_table(browser: Any, folder: Path) -> None:
-    """Every row, filters by signal, a link to a row, the command for the rest; no tool that needs scripts."""
-    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 860})
-    page = context.new_page()
-    page.goto((folder / "sheets/d/index.html").as_uri() + "#row=%24%28three%29")
-    assert page.locator("#sheet tbody tr:visible").count() == 5
-    assert page.locator("#sheet tbody tr:has(:target) th a").text_content() == THREE
-    page.locator("#f-unlabelled").check()
-    assert page.locator("#sheet tbody tr:visible th").all_text_contents() == [FOUR]
-    assert (
-        page.locator("#sheet-tools, #sheet-bar, #sheet-open, #sheet-line").locator("visible=true").count()
-        == 0
-    )
-    assert "evh inspect --sheet --dataset-id d --csv d.csv" in page.locator(".next").text_content()
-    for place in (1, 2, 3, 4, 5):
-        assert page.locator(f"#i{place}").count() == 1
-    context.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_can_use_it(scheme: str, browser: Any, folder: Path) -> None:
-    """At 390 px nothing is wider than the screen, rows are 44 px high, and an opened row fills it."""
-    made = watched(browser, viewport={"width": 390, "height": 800}, color_scheme=scheme, has_touch=True)
-    made.open(folder / "sheets/d/index.html")
-    page = made.page
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert page.locator("#sheet tbody tr[data-at]").first.bounding_box()["height"] == pytest.approx(44, abs=1)
-    assert not page.locator("#sheet-signals").is_visible()
-    page.locator("#sheet-fold > summary").tap()
-    page.locator(".toggle.s-split").tap()
-    assert made.ids == [ONE]
-    page.locator("#sheet tbody a").first.tap()
-    assert page.locator("#sheet-open").bounding_box()["width"] == 390
-    page.get_by_role("button", name="Close the row").tap()
-    assert not page.locator("#sheet-open").is_visible()
-    assert made.told == []
-    page.context.close()
-
-
-def test_paper_has_the_rows(sheet: Sheet) -> None:
-    """Printing puts the rows into the page and hides the tools; afterwards the window is back."""
-    sheet.page.emulate_media(media="print")
-    sheet.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert sheet.page.locator("#sheet tbody tr").count() == 5
-    assert not sheet.page.locator("#sheet-tools").is_visible()
-    sheet.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    sheet.page.emulate_media(media="screen")
-    assert sheet.drawn == list(IDS)
 
 
 def test_the_page_the_csv_and_the_json_say_the_same(
@@ -622,47 +276,3 @@ def test_the_page_the_csv_and_the_json_say_the_same(
             "labels": [" or ".join(one["answers"]) for one in theirs["labels"]],
             "scores": [score["value"] for arm in theirs["arms"] for score in arm["scores"]],
         }
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(scheme: str, browser: Any, folder: Path) -> None:
-    """With a row opened, a diff shown and a row selected, no rule of axe-core is broken."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    made = watched(browser, color_scheme=scheme, bypass_csp=True).open(folder / "sheets/d/index.html")
-    made.key("x", "d")
-    made.page.wait_for_selector(".open-diff")
-    found = Axe().run(made.page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
-    made.page.context.close()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_picked_badge_and_its_id_are_whole(width: int, browser: Any, folder: Path) -> None:
-    """Neither is cut: each is as wide as what it says, and inside its cell."""
-    made = watched(browser, viewport={"width": width, "height": 800}).open(folder / "sheets/d/index.html")
-    cell = made.page.locator("#sheet tbody th.item", has_text="picked")
-    outer = cell.bounding_box()
-    for inner in (cell.locator("a"), cell.locator(".badge")):
-        box = inner.bounding_box()
-        assert box["x"] >= outer["x"]
-        assert box["x"] + box["width"] <= outer["x"] + outer["width"] + 0.5
-        assert box["y"] + box["height"] <= outer["y"] + outer["height"] + 0.5
-        assert inner.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1 || one.clientWidth === 0")
-    made.page.context.close()
-
-
-def test_on_a_phone_the_bar_is_a_line_that_unfolds(browser: Any, folder: Path) -> None:
-    """One selected row takes a line of the screen; the commands come when asked for, and go again."""
-    made = watched(browser, viewport={"width": 390, "height": 800}).open(folder / "sheets/d/index.html")
-    bar = made.page.locator("#sheet-bar")
-    made.page.locator("#sheet tbody td.select").first.click()
-    bar.wait_for()
-    assert bar.bounding_box()["height"] < 64
-    assert not bar.locator(".command").first.is_visible()
-    bar.locator(".bar-fold").click()
-    assert bar.locator(".command").first.is_visible()
-    assert bar.locator(".bar-fold").get_attribute("aria-expanded") == "true"
-    bar.locator(".bar-fold").click()
-    assert bar.bounding_box()["height"] < 64
-    made.page.context.close()
