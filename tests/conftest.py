@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ NOW = "2026-11-01T08:02:32Z"
 # A busy machine is no failure: what a property promises is not how fast it is checked.
 settings.register_profile("evh", deadline=None)
 settings.load_profile("evh")
+
+# A script's background job ignores Ctrl-C, and so would every command that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

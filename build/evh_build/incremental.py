@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evh.project.memory import PASSED_OVER
 from evh.store import atomic
 from evh.store.hashing import sha256, sha256_lines, sha256_text
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from evh.project.find import Project
 
-PASSED_OVER = frozenset({".locks", "__pycache__", ".git"})
 RECORDS = {"labels": (2, "labels.json"), "references": (2, "manifest.json"), "captures": (1, "capture.json")}
 """Folders of ``data/`` that hold records which no command edits: how deep those lie, and their manifest."""
 FINISHED = "metrics.json"

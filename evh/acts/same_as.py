@@ -58,8 +58,8 @@ class SameAs:
 def compare(project: Project, other: Path) -> SameAs:
     """Return which files under ``data/`` differ between a project and another folder.
 
-    Only measured values are left out: `PATHS` in runs and baselines, `ROW_PATHS` in predictions. Lock files
-    and empty folders are passed over; a link is compared by where it points.
+    Only measured values are left out: `PATHS` in runs and baselines, `ROW_PATHS` in predictions. Lock
+    files, Python's compiled files and empty folders are passed over; a link is compared by where it points.
 
     Args:
         project: the project.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evh.project import logs
 from evh.project.find import SETTINGS
+from evh.project.memory import PASSED_OVER
 from evh.store import journal
 from evh.store.atomic import is_tmp
 
@@ -69,6 +70,8 @@ def writer_of(path: Path) -> int | None:
 def walk(folder: Path, *, unreadable: Callable[[Path, OSError], object] | None = None) -> Iterator[Path]:
     """Yield every path below a folder in order; links are named and not followed, leftovers not entered.
 
+    Folders that are nobody's record, of locks, of Python's compiled files and of git, are passed over.
+
     Args:
         folder: where to start.
         unreadable: called with each folder that may not be read, and why; it is not entered.
@@ -84,7 +87,7 @@ def walk(folder: Path, *, unreadable: Callable[[Path, OSError], object] | None =
         return
     for entry in entries:
         path = Path(entry.path)
-        if entry.name == ".locks" and entry.is_dir(follow_symlinks=False):
+        if entry.name in PASSED_OVER and entry.is_dir(follow_symlinks=False):
             continue
         yield path
         if entry.is_dir(follow_symlinks=False) and not is_tmp(entry.name):

@@ -63,6 +63,8 @@ def test_what_is_measured_anew_is_not_compared(project: Project, other: Path) ->
 
 def test_locks_and_the_cache_are_passed_over(project: Project, other: Path) -> None:
     """What is rebuilt or held by a process is no record."""
+    (project.data / "adapters" / "__pycache__").mkdir(parents=True)
+    (project.data / "adapters" / "__pycache__" / "a.cpython-311.pyc").write_bytes(b"compiled")
     (project.data / ".locks").mkdir(exist_ok=True)
     (project.data / ".locks" / "x.lock").write_text("1")
     (project.root / ".cache").mkdir()

@@ -24,9 +24,11 @@ ACCEPTS_NONE_OR_POC = '{"accept": ["none", "poc"]}'
 def load(name: str) -> Any:
     """One module of the sample's adapter folder, found as evh finds it: by that folder on the path."""
     sys.path.insert(0, str(DATA / "adapters"))
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # data/ holds records alone
     try:
         return importlib.import_module(name)
     finally:
+        sys.dont_write_bytecode = before
         sys.path.pop(0)
 
 
