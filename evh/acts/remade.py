@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.adapters import loader
-from evh.adapters.hooks import ScoredRow
+from evh.adapters.results import ScoredRow
 from evh.measure.classes import per_class
 from evh.measure.numbers import mean
 from evh.measure.scores import MOST_KINDS, ClassRow, classification

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evh.adapters.hooks import ScoredRow
+from evh.adapters.results import ScoredRow
 from evh.errors import Refusal
 from evh.measure.numbers import mean
 from evh.project import labels, references, runs
@@ -18,7 +18,8 @@ from evh.store.names import possible_stems
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evh.adapters.hooks import Adapter, Summary
+    from evh.adapters.hooks import Adapter
+    from evh.adapters.results import Summary
     from evh.project.find import Project
     from evh.records.dataset import Dataset, Item
 

@@ -18,7 +18,7 @@ from evh.records.answers import answers, comparable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evh.adapters.hooks import ScoredRow
+    from evh.adapters.results import ScoredRow
     from evh.records.capture import Record
 
 

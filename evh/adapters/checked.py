@@ -11,7 +11,7 @@ from evh.records.run import MEASURES, bad_measure, bad_score
 from evh.store import strict
 
 if TYPE_CHECKING:
-    from evh.adapters.hooks import Result
+    from evh.adapters.results import Result
 
 DIRECTIONS = ("higher", "lower")
 RESULT_MEASURES = ("tokens_in", "tokens_out", "cost_usd", "latency_ms")

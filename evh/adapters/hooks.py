@@ -5,18 +5,19 @@ from __future__ import annotations
 import copy
 import math
 import traceback
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evh.adapters import checked
 from evh.adapters.libraries import libraries_of
+from evh.adapters.results import Result, Summary
 from evh.errors import Refusal
 from evh.records.shape import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evh.adapters.results import ScoredRow
     from evh.records.capture import Record
 
 HOOKS = (
@@ -37,48 +38,6 @@ HOOKS = (
     "fingerprint",
 )
 """Every hook that an adapter may define. ``record_id`` and ``ts`` name a foreign record and its time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a system answered for one item.
-
-    ``extra`` holds further metrics, ``meta`` anything worth keeping beside the prediction (never averaged).
-    """
-
-    output: str
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    cost_usd: float | None = None
-    latency_ms: float | None = None
-    extra: Mapping[str, float] = field(default_factory=dict)
-    meta: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRow:
-    """One item as ``summarise`` reads it: what was answered, the label's text (or None), its metrics."""
-
-    item_id: str
-    output: str
-    decision: str
-    reference: str | None
-    metrics: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What ``summarise`` returned.
-
-    Attributes:
-        figures: name → value.
-        undefined: names that it gave None or NaN for.
-        wrong: name → why what it gave is no figure.
-    """
-
-    figures: dict[str, float]
-    undefined: tuple[str, ...]
-    wrong: Mapping[str, str]
 
 
 class Adapter:

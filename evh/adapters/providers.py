@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evh.adapters.hooks import Result
+from evh.adapters.results import Result
 from evh.errors import Refusal
 from evh.project import captures
 from evh.project.shelf import read_each

@@ -23,7 +23,7 @@ from evh.errors import Refusal
 from evh.records.answers import answers, comparable
 
 if TYPE_CHECKING:
-    from evh.adapters.hooks import ScoredRow
+    from evh.adapters.results import ScoredRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from evh.adapters import Result, loader
 from evh.adapters.bundled import DEFAULTS
-from evh.adapters.hooks import Adapter, ScoredRow
+from evh.adapters.hooks import Adapter
+from evh.adapters.results import ScoredRow
 from evh.errors import Refusal
 from evh.project.find import Project
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evh.adapters import json_fields, numeric, rouge, set_match
-from evh.adapters.hooks import ScoredRow
 from evh.adapters.loader import load
+from evh.adapters.results import ScoredRow
 from evh.adapters.scorers import number_in
 from evh.errors import Refusal
 from evh.project.find import Project
