@@ -11,6 +11,7 @@ from typing import Any
 from evh.project import judged, runs
 from evh.project.find import Project
 from evh.records.run import Run
+from evh.store import spreadsheet
 from tests.conftest import CommandLine
 from tests.helpers import Builder
 from tests.schema import check
@@ -19,6 +20,8 @@ from tests.servers.scripted import Play, Request
 
 ITEMS = tuple(f"i{number:02}" for number in range(12))
 PAIRWISE = "kind: pairwise\njudges: [m]\n"
+PICK = "kind: pick\njudges: [m]\n"
+HEADER = ["item_id", "first", "second", "verdict"]
 
 
 def arms(project: Project, outputs: Mapping[str, Mapping[str, str | None]]) -> Builder:
@@ -110,3 +113,28 @@ def judged_run(project: Project, arm: str = "arm_a", scorer: str = "helpful") ->
     return next(
         run for run in runs.read_all(project) if run.folder == judged.folder(scorer) and run.config_id == arm
     )
+
+
+def verdicts(project: Project, rows: list[list[str]], header: list[str] = HEADER) -> Path:
+    """Write a file of verdicts."""
+    path = project.root / "verdicts.csv"
+    path.write_bytes(spreadsheet.write_rows(header, rows))
+    return path
+
+
+def take(evh: CommandLine, path: Path, scorer: str = "helpful") -> Any:
+    """Take a file's verdicts on ``d`` and return the JSON; exit 3 says that some question has none."""
+    outcome = evh("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, "--json")
+    document = check(outcome.json, "judge")
+    assert outcome.code == (3 if document["failed"] else 0)
+    return document
+
+
+def picks(
+    evh: CommandLine, project: Project, rows: list[tuple[str, str]], *more: str, scorer: str = "best"
+) -> None:
+    """Take picks (item, arm) by a judge that gave them elsewhere."""
+    path = project.root / "picks.csv"
+    path.write_text("item_id,verdict\n" + "".join(f"{item},{arm}\n" for item, arm in rows))
+    found = evh("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, *more)
+    assert found.code in (0, 3), found.err  # 3: a question has no verdict

@@ -8,37 +8,17 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from evh.project import judged, runs
 from evh.project.find import Project
-from evh.store import spreadsheet
-from tests.acts.judging import arms, judge_file, two_arms
+from tests.acts.judging import HEADER, PAIRWISE, arms, judge_file, take, two_arms, verdicts
 from tests.conftest import CommandLine
 from tests.helpers import Builder, tree_bytes
 from tests.schema import check
 from tests.tools import require_data
-
-PAIRWISE = "kind: pairwise\njudges: [m]\n"
-HEADER = ["item_id", "first", "second", "verdict"]
-
-
-def verdicts(project: Project, rows: list[list[str]], header: list[str] = HEADER) -> Path:
-    """Write a file of verdicts."""
-    path = project.root / "verdicts.csv"
-    path.write_bytes(spreadsheet.write_rows(header, rows))
-    return path
-
-
-def take(evh: CommandLine, path: Path, scorer: str = "helpful") -> Any:
-    """Take a file's verdicts on ``d`` and return the JSON; exit 3 says that some question has none."""
-    outcome = evh("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, "--json")
-    document = check(outcome.json, "judge")
-    assert outcome.code == (3 if document["failed"] else 0)
-    return document
 
 
 def won(project: Project, arm: str, scorer: str = "helpful") -> dict[str, float | str | None]:

@@ -9,8 +9,7 @@ import pytest
 
 from evh.project import judged
 from evh.project.find import Project
-from tests.acts.judging import PAIRWISE, judge_file, two_arms
-from tests.acts.test_judge_import import take, verdicts
+from tests.acts.judging import PAIRWISE, judge_file, take, two_arms, verdicts
 from tests.conftest import CommandLine
 from tests.helpers import tree_bytes
 

@@ -7,29 +7,18 @@ from typing import Any
 
 from evh.project import runs
 from evh.project.find import Project
-from tests.acts.judging import arms, judge_file, model, prefers, two_arms
+from tests.acts.judging import PICK, arms, judge_file, model, picks, prefers, two_arms
 from tests.conftest import CommandLine
 from tests.helpers import correct
 from tests.schema import check
 from tests.servers.scripted import Scripted
 
-PICK = "kind: pick\njudges: [m]\n"
 good = prefers(lambda text: text.startswith("good"))
 
 
 def sheet(evh: CommandLine, *more: str) -> Any:
     """Return the sheet of ``d``."""
     return check(evh.ok("inspect", "--sheet", "--dataset-id", "d", *more, "--json").json, "inspect")
-
-
-def picks(
-    evh: CommandLine, project: Project, rows: list[tuple[str, str]], *more: str, scorer: str = "best"
-) -> None:
-    """Take picks (item, arm) by a judge that gave them elsewhere."""
-    path = project.root / "picks.csv"
-    path.write_text("item_id,verdict\n" + "".join(f"{item},{arm}\n" for item, arm in rows))
-    found = evh("judge", "--scorer", scorer, "--dataset-id", "d", "--from-file", path, *more)
-    assert found.code in (0, 3), found.err  # 3: a question has no verdict
 
 
 def both(project: Project, evh: CommandLine) -> None:

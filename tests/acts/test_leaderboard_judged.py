@@ -10,8 +10,7 @@ from scipy.stats import binomtest
 
 from evh.project import baselines, runs
 from evh.project.find import Project
-from tests.acts.judging import arms, judge_file
-from tests.acts.test_judged_columns import PICK, picks
+from tests.acts.judging import PICK, arms, judge_file, picks
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct
 from tests.schema import check

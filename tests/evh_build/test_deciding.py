@@ -17,8 +17,8 @@ from evh_build.gather import Gathered
 from evh_build.public import PublicGathered
 from tests.acts.judging import PAIRWISE, judge_file, two_arms
 from tests.conftest import CommandLine
+from tests.evh_build.pages_of import build, commands, found_in, words
 from tests.evh_build.projects import decided, hostile
-from tests.evh_build.test_pages_new import build, commands, found_in, words
 from tests.helpers import Builder
 
 

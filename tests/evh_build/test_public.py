@@ -14,11 +14,11 @@ import pytest
 from evh.errors import Refusal
 from evh.project import labels
 from evh.project.find import Project
-from evh.records.labelset import LabelItem, LabelSet
 from evh_build import leaks, shown, site
 from evh_build.gather import Gathered
 from evh_build.public import PublicGathered
-from tests.helpers import AT, Builder, tree_bytes
+from tests.evh_build.public_of import build, everything, noted
+from tests.helpers import Builder, tree_bytes
 
 SECRET_NOTE = "the buyer called Ottokar twice about this invoice on Friday"
 SECRET_TEXT = "Dear Ms Quillfeather, your mortgage of 412,000 was declined on the ninth of May\n"
@@ -78,32 +78,6 @@ def public_project(project: Project) -> Project:
     made.pick("tickets_pub", "t2", targets=("tickets_pub",), note="keep; loans_2026 has it too")
     made.pick("loans_2026", "loan-0001", targets=("tickets_pub",), note=SECRET_NOTE)
     return project
-
-
-def noted(project: Project, dataset_id: str, name: str, notes: dict[str, str]) -> LabelSet:
-    """Write a label set whose items have notes, with a guideline."""
-    from evh.project import datasets
-
-    known = datasets.read(project, dataset_id).by_id
-    made = LabelSet(
-        dataset_id, name, {"kind": "person", "by": "ann"},
-        {key: LabelItem(known[key].sha256, note=note) for key, note in notes.items()}, "", created_at=AT,
-    )  # fmt: skip
-    text = b"The secret guideline of loans_2026: call Ottokar first and then write it all down"
-    return labels.write_new(project, made, dict.fromkeys(notes, b"yes"), guideline=(".md", text))
-
-
-def build(project: Project, **options: object) -> site.Built:
-    """Build the public catalog."""
-    return site.commit(project, site.plan(project, public=True, **options))  # type: ignore[arg-type]
-
-
-def everything(folder: Path) -> dict[str, str]:
-    """Return every file of a site as text in lower case, what scripts hold compressed unpacked."""
-    return {
-        path: " ".join([data.decode("utf-8", "replace"), *leaks.unpacked(data)]).replace("<wbr>", "").lower()
-        for path, data in tree_bytes(folder).items()
-    }
 
 
 @pytest.mark.parametrize("sheets", [False, True])

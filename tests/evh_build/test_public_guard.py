@@ -17,7 +17,7 @@ from evh_build import leaks, shown, withheld
 from evh_build.gather import Gathered
 from evh_build.public import PublicGathered
 from tests.conftest import CommandLine
-from tests.evh_build.test_public import build, everything, noted
+from tests.evh_build.public_of import build, everything, noted
 from tests.helpers import Builder
 
 NONE: frozenset[str] = frozenset()

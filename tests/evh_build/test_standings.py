@@ -9,11 +9,10 @@ import pytest
 from evh.project.find import Project
 from tests.acts import deciding
 from tests.acts.deciding import AGAINST, ITEMS, LABELS, put, write, wrong_on
-from tests.acts.judging import arms, judge_file
-from tests.acts.test_judged_columns import PICK, picks
+from tests.acts.judging import PICK, arms, judge_file, picks
 from tests.conftest import CommandLine
+from tests.evh_build.pages_of import build, commands, words
 from tests.evh_build.projects import decided
-from tests.evh_build.test_pages_new import build, commands, words
 from tests.helpers import Builder, correct
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evh.project.find import Project
-from tests.evh_build.test_pages_new import build, commands, words
+from tests.evh_build.pages_of import build, commands, words
 from tests.helpers import Builder
 
 

@@ -17,7 +17,7 @@ from evh.measure.bootstrap import mean_intervals
 from evh.measure.classwise import BALANCED_ACCURACY, MACRO_F1, class_tests, code
 from evh.measure.flips import sign_flip_tests
 from evh.measure.power import describe, smallest_difference
-from tests.measure.test_verdicts import share_of_sole_leaders
+from tests.measure.leading import share_of_sole_leaders
 
 FIELDS = 2_000
 ALPHA = 0.05

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
-from evh.measure.flips import sign_flip_tests
 from evh.measure.verdicts import BEHIND, BETTER, CONTENDER, LEADER, SMALL, Paired, Standing, decide
+from tests.measure.leading import share_of_sole_leaders
 
 
 def _table(values: dict[tuple[int, int], float], apart: float = 1.0) -> Callable[[int, int], Paired]:
@@ -103,25 +102,3 @@ def test_one_arm_leads_nobody() -> None:
 def test_chance_alone_makes_a_sole_leader_in_at_most_alpha(arms: int, kind: str) -> None:
     """With no true difference "leader alone" comes in at most 5 % of 300 fields, and their noise."""
     assert share_of_sole_leaders(arms, kind, fields=300) <= 0.05 + 3 * (0.05 * 0.95 / 300) ** 0.5
-
-
-def share_of_sole_leaders(arms: int, kind: str, *, fields: int, items: int = 60, flips: int = 1_000) -> float:
-    """Return how often one arm of equals is said to lead alone."""
-    draw = np.random.default_rng(arms)
-    alone = 0
-    for field in range(fields):
-        hard = draw.random((items, 1))
-        if kind == "binary":
-            scores = (draw.random((items, arms)) < hard).astype(float)
-        elif kind == "ties":  # most items are alike for all arms, so that many tie at the top
-            scores = np.where(draw.random((items, 1)) < 0.9, 1.0, (draw.random((items, arms)) < 0.5) / 2)
-        else:
-            scores = (hard + draw.normal(0, 0.3, (items, arms))).round(3)
-        found = sign_flip_tests(scores, flips=flips, seed=field)
-        p = {
-            (a, b): Paired(q, apart)
-            for a, b, q, apart in zip(found.first, found.second, found.p, found.difference, strict=True)
-        }
-        p |= {(b, a): Paired(one.p, -(one.difference or 0.0)) for (a, b), one in p.items()}
-        alone += decide(scores.mean(0).tolist(), lambda a, b, p=p: p[a, b]).alone  # type: ignore[misc]
-    return alone / fields

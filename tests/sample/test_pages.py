@@ -10,7 +10,7 @@ import pytest
 
 from evh.project.find import Project
 from evh_build import site
-from tests.sample.test_sample import FIVE, ROOT
+from tests.sample.by_hand import FIVE, ROOT
 
 
 class _Tables(HTMLParser):

@@ -15,18 +15,9 @@ import pytest
 
 from evh.api import Project
 from tests.conftest import CommandLine
+from tests.sample.by_hand import FIVE, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HALVES = ("cve_2024_h1", "cve_2024_07_08")
-# Taken by hand from data/raw/cve-triage.jsonl: one that production missed (listed before it decided), one
-# listed only afterwards, a false alarm, a found one, and one that nobody has listed.
-FIVE = {
-    "CVE-2022-37969": ("cve_2024_07_08", "none", "active"),
-    "CVE-2024-29824": ("cve_2024_07_08", "poc", "active"),
-    "CVE-2024-28986": ("cve_2024_07_08", "active", '{"accept": ["none", "poc"]}'),
-    "CVE-2023-41061": ("cve_2024_h1", "active", "active"),
-    "CVE-2023-20135": ("cve_2024_h1", "none", '{"accept": ["none", "poc"]}'),
-}
 
 
 @pytest.fixture(scope="module")

@@ -105,3 +105,13 @@ def watched(browser: Any, **more: Any) -> Sheet:
     made.page.on("requestfailed", lambda request: made.told.append(f"failed: {request.url}"))
     made.page.on("request", lambda request: made.asked.append(request.url))
     return made
+
+
+def kinds(folder: Path) -> list[Path]:
+    """Return one page of each kind: the first of each folder and depth, and of datasets each."""
+    found: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*.html")):
+        parts = path.relative_to(folder).parts
+        key = "/".join(parts) if parts[0] in {"datasets", "guide"} else f"{parts[0]}{len(parts)}"
+        found.setdefault(key, path)
+    return list(found.values())

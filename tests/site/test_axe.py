@@ -13,7 +13,7 @@ from evh.project.find import Project
 from evh_build import site
 from tests.evh_build.projects import decided, small
 from tests.helpers import Builder
-from tests.site.browsing import chromium
+from tests.site.browsing import chromium, kinds
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -55,16 +55,6 @@ def browser() -> Iterator[Any]:
     """Chromium, headless."""
     with chromium() as started:
         yield started
-
-
-def kinds(folder: Path) -> list[Path]:
-    """Return one page of each kind: the first of each folder and depth, and of datasets each."""
-    found: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*.html")):
-        parts = path.relative_to(folder).parts
-        key = "/".join(parts) if parts[0] in {"datasets", "guide"} else f"{parts[0]}{len(parts)}"
-        found.setdefault(key, path)
-    return list(found.values())
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.evh_build.projects import small
-from tests.site.browsing import built, chromium
-from tests.site.test_axe import axe, kinds
+from tests.site.browsing import built, chromium, kinds
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 LEGEND = "getComputedStyle(document.querySelector('.legend %s'))"
 
 
