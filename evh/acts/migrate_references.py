@@ -108,8 +108,8 @@ def plan(project: Project) -> Plan:
     One that was migrated while no set could be made of it is tried again. Links are not followed.
 
     Raises:
-        Refusal: with every reference that cannot be read, and every set of the name that a reference needs
-            which holds other labels.
+        Refusal: with every reference that cannot be read; every dataset that cannot, where a reference's is
+            not among those that can; every set of the name that a reference needs which holds other labels.
     """
     problems: list[Refusal] = []
     todo: list[tuple[str, Reference]] = []
@@ -127,7 +127,10 @@ def plan(project: Project) -> Plan:
             else:
                 done += 1
                 again += [] if reference.label_refs else [(ref, reference)]
-    known = {one.dataset_id: one for one in datasets.read_all(project, [])}
+    unread: list[Refusal] = []
+    known = {one.dataset_id: one for one in datasets.read_all(project, unread)}
+    if any(reference.dataset_id not in known for _, reference in (*todo, *again)):
+        problems += unread  # that it is not here is on record for good; that it cannot be read is not
     found = read_each(
         [*todo, *again],
         lambda pair: _migration(project, pair[0], pair[1], known.get(pair[1].dataset_id)),

@@ -342,3 +342,21 @@ def test_a_refusal_tells_each_thing_once_and_no_option_that_is_not_there(
     assert str(project.root) not in json.dumps(told)
     assert all(line.count("manifest.json") < 2 for line in told["why"])
     assert "choose another name" not in told["next"]
+
+
+def test_a_dataset_that_cannot_be_read_is_not_one_that_is_not_here(
+    project: Project, builder: Builder, evh: CommandLine
+) -> None:
+    """Its reference is refused: a record without a set would stand. One of another name stops nothing."""
+    old_reference(project, "gold/d", {"i1": b"yes"})
+    builder.dataset("other", {"o1": "text"})
+    other = project.data / "datasets" / "other.json"
+    whole, other_whole = (project.data / "datasets" / "d.json").read_bytes(), other.read_bytes()
+    (project.data / "datasets" / "d.json").write_bytes(whole[:-20])
+    before = tree_bytes(project.data)
+    told = evh.refused("bad-json", "migrate-references").json["refused"]["why"]
+    assert any("datasets/d.json" in one for one in told), told
+    assert tree_bytes(project.data) == before
+    (project.data / "datasets" / "d.json").write_bytes(whole)
+    other.write_bytes(other_whole[:-20])
+    assert migrate(evh)["gold/d"]["label_set"] == "d/gold_d"
