@@ -172,7 +172,7 @@ class Sweep:
             wrong.append(
                 f"refused with exit {done.returncode}, yet the tree changed: {self._changes(tree(work))}"
             )
-        # What a deed replaced cannot be removed where its folder cannot be opened: the deed is done all the same.
+        # What a deed replaced cannot be removed where its folder cannot be opened: it is done all the same.
         removing = point.call in ("unlink", "rmdir") or (point.call == "openat" and done.returncode == 0)
         if not killed and litter(work) and not removing:
             wrong.append(f"litter after a refusal: {litter(work)}")
