@@ -67,7 +67,7 @@ def _kept(noun: str, part: Part, gathered: Gathered) -> pa.Table:
 def _cached(noun: str, part: Part, gathered: Gathered) -> pa.Table:
     """Return the part's table from its Parquet file, or made from its rows, which then go into the file."""
     stamp = stamp_of(noun, part, gathered)
-    if stamp is None or not gathered.is_sound():
+    if stamp is None:
         return _made(noun, part)
     name = f"{noun}-{sha256_text(f'{gathered.view} {part.record}')[:24]}.parquet"
     path = gathered.project.root / ".cache" / "tables" / name

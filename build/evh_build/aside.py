@@ -6,7 +6,7 @@ none does, nothing is made at all. What was not changed is a hard link to the ol
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Self
 
 from evh.store import atomic
@@ -166,6 +166,18 @@ def whole(out: Path, state: State, *, read: bool) -> bool:
         and (not read or sha256((out / path).read_bytes()) == kept.sha256)
         for path, kept in state.files.items()
     )
+
+
+def look_at_links(out: Path, state: State) -> None:
+    """Look at where a site's pages lead, as far as they are those that the last build wrote.
+
+    A process does so once for a page: the build that must hold them against a lost file then need not.
+    """
+    there, known = incremental.found(out), links.Links()
+    for path, kept in state.files.items():
+        if path.endswith(HTML) and there.get(path) == (kept.size, kept.mtime_ns):
+            with suppress(OSError):  # another process has swapped in a site of its own
+                known.add(path, kept.sha256, (out / path).read_bytes)
 
 
 def n_pages(paths: Collection[str]) -> int:

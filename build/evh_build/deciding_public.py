@@ -97,7 +97,7 @@ class PublicDeciding(Deciding):
                 by = values(one.validated_by, shown) if one.validated_by else None
                 if by is not None and "labels" in by and by["labels"] not in shown.sets:
                     del by["labels"]
-                askers = tuple(each for each in one.judges if not shown.names_hidden(each))
+                askers = tuple(each for each in one.judges if not shown.hides(each))
                 made[name] = replace(one, judges=askers, validated_by=by, rubric_file=None, extra={})
         return made
 

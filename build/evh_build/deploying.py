@@ -31,6 +31,16 @@ class DifferenceView:
 
 
 @dataclass(frozen=True, slots=True)
+class UnsaidView:
+    """A setting that records send and the measured run does not tell: value, how many records, which days."""
+
+    what: str
+    found: str
+    n: int
+    days: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckView:
     """A capture held against what was measured: counts, by day, and what differs or is not recorded.
 
@@ -49,6 +59,7 @@ class CheckView:
     lacking: tuple[tuple[str, int], ...]
     no_settings: int
     problems: tuple[str, ...]
+    unsaid: tuple[UnsaidView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +106,9 @@ def check_view(source: Source, one: Check) -> CheckView:
         lacking=tuple(sorted(one.lacking.items())),
         no_settings=one.no_settings,
         problems=one.problems,
+        unsaid=tuple(
+            UnsaidView(each.what, one_line(each.found, LONG), each.n, _days(each.days)) for each in one.unsaid
+        ),
     )
 
 

@@ -277,7 +277,7 @@ TABLES: tuple[Table, ...] = (
             ("governed", "bool", "whether it only changes by a new version"),
             ("visibility", "text", "`public` or `private`"),
             ("redistributable", "bool", "whether its items' texts may be handed on"),
-            ("parent", "text", "the dataset that it is a version of"),
+            ("parent", "text", "the dataset that it is a version of, where that may be told"),
             ("n_items", "whole", "items"),
         ),
         _datasets,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from evh.acts import labels as label_acts
 from evh.acts.sheet import build_sheet
 from evh.acts.sources import Sources
 from evh.project import arms, baselines, captures, configs, datasets, labels, references, runs
-from evh.project.memory import Memory
+from evh.project.memory import Memory, Same
 from evh.project.shelf import read_each
 from evh.store.hashing import sha256_lines
 from evh_build.deciding import Deciding
@@ -46,6 +46,15 @@ class Problem:
     why: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What was made while some record could not be read, and what was found unreadable meanwhile."""
+
+    value: object
+    problems: tuple[Refusal, ...]
+    own: tuple[Refusal, ...]
+
+
 class Gathered:
     """A project's records. Each shelf is read when it is first asked for, and then kept.
 
@@ -70,6 +79,7 @@ class Gathered:
         self._sheets: dict[str, Sheet | None] = {}
         self._made_of: dict[str, tuple[list[Path] | None, tuple[object, ...]]] = {}
         self._texts: dict[str, dict[str, bytes]] = {}
+        self._said: tuple[int, int, tuple[object, ...]] = (0, 0, ())
 
     @cached_property
     def sources(self) -> Sources:
@@ -153,7 +163,7 @@ class Gathered:
         """Return a dataset's sheet with all its arms; None where it cannot be made."""
         if dataset_id not in self._sheets:
             self._sheets[dataset_id] = self.kept_of(
-                dataset_id, ("sheet", dataset_id), lambda: self._sheet(dataset_id)
+                dataset_id, ("sheet", dataset_id), lambda: self._sheet(dataset_id), tells=True
             )
         return self._sheets[dataset_id]
 
@@ -165,28 +175,34 @@ class Gathered:
         notes = tuple(self._local(note) for one in found for note in one.notes)
         return replace(found[0], notes=notes) if found else None
 
-    def kept_of(self, dataset_id: str, key: tuple[str, ...], make: Callable[[], T]) -> T:
+    def kept_of(
+        self, dataset_id: str, key: tuple[str, ...], make: Callable[[], T], *, tells: bool = False
+    ) -> T:
         """Return what ``make`` gives of one dataset's items, runs, labels and picks; see `kept`."""
         if self.project.memory is None or self.project.settings.trust_adapters:
             return make()
         if dataset_id not in self._made_of:
             self._made_of[dataset_id] = self._what_makes(dataset_id)
         places, values = self._made_of[dataset_id]
-        return make() if places is None else self.kept(key, places, make, *values)
+        return make() if places is None else self.kept(key, places, make, *values, tells=tells)
 
     def _what_makes(self, dataset_id: str) -> tuple[list[Path] | None, tuple[object, ...]]:
-        """Return the places that bear on a dataset, and the values: of configs what they say, no comment."""
+        """Return the places that bear on a dataset, and the values: of configs what they say, no comment.
+
+        A dataset is the same object while its manifest says the same: how it is written makes nothing anew.
+        """
         texts = self.text_places(dataset_id)
         if texts is None:
             return None, ()
         sources = self.sources
         places = [
-            *self._beside("labels", "references", "configs"), *self._labels_on(dataset_id),
+            *self._beside("labels", "references", "configs", "datasets"), *self._labels_on(dataset_id),
             *self._runs_on(dataset_id), *texts,
         ]  # fmt: skip
         picked = [one for name, one in sorted(sources.picks.items()) if name[0] == dataset_id]
         named = [list(sources.sets.values()), list(sources.references.values()), list(self.configs.values())]
-        return places, (self.project.settings, picked, *named)
+        every = [Same(one) for one in sources.datasets.values()]
+        return places, (self.project.settings, picked, *named, every)
 
     def _beside(self, *left_out: str) -> list[Path]:
         """Return what lies in ``data/`` but runs, items' texts and picks, and what is named."""
@@ -251,19 +267,61 @@ class Gathered:
         make: Callable[[], T],
         *more: object,
         keep: bool = True,
+        tells: bool = False,
     ) -> T:
         """Return what ``make`` gives, or gave in an earlier build of this process, as `Memory.kept` does.
 
-        Where a record cannot be read nothing is kept: what is made then may tell of it, and each build says
-        what it could not read. ``keep`` is False where the places do not tell all that it is made of.
+        Each build says what it could not read. What finds the first unreadable record is not kept. After it
+        stands what was made while all could be read, where it is made of the same: such a record is none of
+        it. All else is kept apart, with what was unreadable before it and what it found unreadable itself.
+
+        Args:
+            key: names the value.
+            places: as in `Memory.kept`.
+            make: makes it.
+            more: as in `Memory.kept`.
+            keep: False where the places do not tell all that it is made of.
+            tells: the value itself tells what could not be read so far, whatever it is made of.
         """
-        if self.project.memory is None or not keep or not self.is_sound():
+        if self.project.memory is None or not keep:
             return make()
         whole = (self.view, *key)
+        if not self.is_sound():
+            found = list(places)
+            if tells:
+                return self._kept_apart(whole, found, make, *more)
+            return self.memory.known(whole, found, lambda: self._kept_apart(whole, found, make, *more), *more)
         made = self.memory.kept(whole, places, make, *more)
         if not self.is_sound():
             self.memory.forget(whole)
         return made
+
+    def _kept_apart(
+        self, key: tuple[str, ...], places: list[Path], make: Callable[[], T], *more: object
+    ) -> T:
+        """Return what was made after the same unreadable records; what it found is then found once more."""
+        problems, own = self.sources.problems, self._own
+        n, n_own = len(problems), len(own)
+        fresh: list[_Made] = []
+
+        def made() -> _Made:
+            value = make()
+            fresh.append(_Made(value, tuple(problems[n:]), tuple(own[n_own:])))
+            return fresh[0]
+
+        found = self.memory.kept(("apart", *key), places, made, self._so_far(), *more)
+        if not fresh:
+            problems += found.problems
+            own += found.own
+        return cast("T", found.value)
+
+    def _so_far(self) -> tuple[object, ...]:
+        """Return what could not be read so far, as values."""
+        problems, own = self.sources.problems, self._own
+        if self._said[:2] != (len(problems), len(own)):
+            told = [dict.fromkeys((one.what, one.why) for one in some) for some in (problems, own)]
+            self._said = (len(problems), len(own), tuple(map(tuple, told)))
+        return self._said[2]
 
     def is_sound(self) -> bool:
         """Tell whether every record that was read so far could be read."""
@@ -276,13 +334,7 @@ class Gathered:
     def texts(self, dataset: Dataset) -> Mapping[str, bytes]:
         """Return the items' bytes by id; what is missing or changed is left out and noted."""
         if dataset.dataset_id not in self._texts:
-            whole = read_each([None], lambda _: datasets.texts(self.project, dataset), [])
-            if not whole and dataset.items_file is None:
-                whole = self._try(
-                    [[item] for item in dataset.items],
-                    lambda items: datasets.texts(self.project, dataset, items),
-                )
-            self._texts[dataset.dataset_id] = {name: data for part in whole for name, data in part.items()}
+            self._texts[dataset.dataset_id] = datasets.texts_here(self.project, dataset, self._own)
         return self._texts[dataset.dataset_id]
 
     def set_texts(self, label_set: LabelSet) -> Mapping[str, str]:
@@ -294,6 +346,10 @@ class Gathered:
         """Return a reference set's texts by item id; none where they cannot be read."""
         found = self._try([reference], lambda one: references.texts(self.project, one))
         return found[0] if found else {}
+
+    def kept_back(self, dataset_id: str) -> str:  # noqa: ARG002 - a view that shows less has something to say
+        """Return a sentence on the texts of a dataset that are not shown; empty where all are."""
+        return ""
 
     def guideline(self, label_set: LabelSet) -> bytes | None:
         """Return the guideline that a set was labelled by, or None."""

@@ -11,7 +11,6 @@ from evh.store.clock import stamp
 from evh.store.text import plural
 from evh_build.leaks import unquoted
 from evh_build.manifest import MANIFEST
-from evh_build.redact import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +35,7 @@ def check(gathered: PublicGathered, out: Path | None = None) -> None:
         Refusal: ``unread-records`` with every link that leads out of the project, before anything is read
             through it, and with every record that cannot be read: nobody can tell whether it is private, or
             what it is private of. ``must-not-be-published`` with every item of a public dataset whose id
-            names a hidden dataset, and every label that holds the text of its item, which may not be shown.
+            names a hidden dataset.
     """
     linked = list(_links_out(gathered.project))
     if linked:
@@ -72,28 +71,6 @@ def check(gathered: PublicGathered, out: Path | None = None) -> None:
             next="write the dataset anew with other ids (evh dataset-create), or make it private or the one "
             "that its ids name public (evh dataset-set)" + standing(gathered.project, out),
         )
-    quoting = list(_quoting(gathered))
-    if quoting:
-        raise Refusal(
-            "must-not-be-published",
-            f"the public catalog was not built: {plural(len(quoting), 'label')} would tell a hidden text",
-            why=quoting,
-            next="make the dataset private or redistributable (evh dataset-set)"
-            + standing(gathered.project, out),
-        )
-
-
-def _quoting(gathered: PublicGathered) -> Iterator[str]:
-    """Give a line for each label that holds its item's whole text, where that may not be shown."""
-    texts = gathered.sources.unfree
-    held = [(f"labels/{ref}", one.dataset_id, gathered.set_texts(one))
-            for ref, one in gathered.label_sets.items() if one.dataset_id in texts]  # fmt: skip
-    held += [(f"references/{ref}", one.dataset_id, gathered.reference_texts(one))
-             for ref, one in gathered.references.items() if one.dataset_id in texts]  # fmt: skip
-    for place, dataset_id, labels in held:
-        for item_id, label in labels.items():
-            if holds(label, texts[dataset_id].get(item_id, "")):
-                yield f"{place}: {item_id}: its label holds the item's text, which may not be redistributed"
 
 
 def _links_out(project: Project) -> Iterator[str]:

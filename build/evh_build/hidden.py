@@ -29,7 +29,7 @@ def watch(gathered: PublicGathered) -> Watch:
     probes = Probes()
     # What a shown record says of itself, in words that a hidden one uses too, is its own to say.
     probes.add(_notes(whole, shown), but=_said(gathered))
-    probes.add([*_items(whole, shown), *_answers(whole, shown), *_logs(gathered)])
+    probes.add([*_items(whole, shown), *_answers(gathered), *_logs(gathered)])
     free = [*_free(gathered), *(topic.page.words for topic in topics())]
     probes.excuse(free)
     shown_ids = {item.item_id for name in shown.datasets for item in whole.datasets[name].items}
@@ -80,8 +80,9 @@ def _items(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
                 yield f"an item of {name}", data.decode("utf-8", "replace")
 
 
-def _answers(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
+def _answers(gathered: PublicGathered) -> Iterator[tuple[str, str]]:
     """Give what the hidden runs answered, and those on datasets whose texts may not be shown."""
+    whole, shown = gathered.whole, gathered.shown
     for key, run in whole.runs.items():
         if key in shown.runs and run.dataset_id in shown.texts:
             continue
@@ -91,6 +92,8 @@ def _answers(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:
         if ref not in shown.sets:
             for text in whole.set_texts(label_set).values():
                 yield f"a label of {ref}", text
+    for text in gathered.sources.marks.marks:
+        yield "a label or decision that may not be redistributed", text
 
 
 def _notes(whole: Gathered, shown: Shown) -> Iterator[tuple[str, str]]:

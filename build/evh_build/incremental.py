@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evh.project.memory import PASSED_OVER
+from evh.project.memory import PASSED_OVER, Memory
 from evh.store import atomic
 from evh.store.hashing import sha256, sha256_lines, sha256_text
 
@@ -119,18 +119,20 @@ def stamp(project: Project, folders: Iterable[Path], *more: object, deep: bool =
         deep: ask for every file.
 
     Cost: one ``stat`` a file that is asked for, two a record that is not; only evh's own code is opened. A
-    project's memory asks for every file once: what a build makes of them goes by the same look.
+    project's memory asks for every file once: what a build makes of them goes by the same look, and a process
+    without one looks in the same way, so that each knows what the other has built.
     """
     lines = [f"{part!r}" for part in more] + [code()]
     named = [(name, project.environ.get(name)) for name in OVERRIDES]
     others = [(name, place) for name, place in named if place and Path(place).is_dir()]
-    if deep and project.memory is not None:
+    if deep:
+        memory = project.memory or Memory()
         every = [project.data, *(Path(place).absolute() for _, place in others), *folders]
-        lines += [f"{place} {project.memory.seen(place)}" for place in every]
+        lines += [f"{place} {memory.seen(place)}" for place in every]
     else:
-        lines += _files(str(project.data), "", trusting=not deep)
+        lines += _files(str(project.data), "", trusting=True)
         for name, place in others:
-            lines += _files(place, "runs" if name == "EVAL_RUNS_DIR" else "", trusting=not deep)
+            lines += _files(place, "runs" if name == "EVAL_RUNS_DIR" else "", trusting=True)
         for base in folders:
             lines += _files(str(base), "", trusting=False)
     settings = project.root / "evh.toml"

@@ -183,17 +183,22 @@ class Watch:
             for hit in secrets.find(form, self._rules):
                 yield f"{hit.rule} ({hit.shown})"
         if not path.startswith(GUIDE):
-            spelt = [*forms, unquoted(forms[0])] if "%" in text else forms
-            for name in sorted({name for form in spelt for name in self._names & words(form)}):
-                yield f"it names {name}, which is hidden"
-            parts = {part for link in _LINK.findall(text) for part in re.split(r"[/.#?]", unquoted(link))}
-            for name in sorted(self._words & parts):
-                yield f"a link leads to {name}, which is hidden"
+            yield from self._named(text, forms)
         for form in forms:
             told = self._probes.find(form)
             if told is not None:
                 yield f"it quotes {told}"
                 return
+
+    def _named(self, text: str, forms: list[str]) -> Iterator[str]:
+        if self._names:
+            spelt = [*forms, unquoted(forms[0])] if "%" in text else forms
+            for name in sorted({name for form in spelt for name in self._names & words(form)}):
+                yield f"it names {name}, which is hidden"
+        if self._words:
+            parts = {part for link in _LINK.findall(text) for part in re.split(r"[/.#?]", unquoted(link))}
+            for name in sorted(self._words & parts):
+                yield f"a link leads to {name}, which is hidden"
 
 
 def readable(text: str) -> str:

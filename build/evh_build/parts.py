@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evh.project import labels, references, runs
+from evh.project.memory import Same
 from evh.records.answers import shown
+from evh.store.hashing import sha256_text
 from evh_build import tables
 from evh_build.tables import as_json
 
@@ -53,8 +55,14 @@ def _items(gathered: Gathered) -> Iterator[Part]:
     for name, dataset in gathered.datasets.items():
         if not dataset.items_file or gathered.view != "all":
             texts = gathered.text_places(name)
-            places = None if texts is None else (gathered.project.data / "datasets", *texts)
-            yield Part(name, places, partial(_items_of, gathered, dataset))
+            places = None if texts is None else tuple(texts)
+            yield Part(name, places, partial(_items_of, gathered, dataset), (_told(gathered, dataset),))
+
+
+def _told(gathered: Gathered, dataset: Dataset) -> str:
+    """Return what tells a dataset from every other one, made once for a process that builds again."""
+    key = ("dataset told", dataset.dataset_id)
+    return gathered.kept(key, (), lambda: sha256_text(repr(dataset)), Same(dataset))
 
 
 def _items_of(gathered: Gathered, dataset: Dataset) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evh.acts import pick as act
 from evh_build.text import shell_word
+from evh_build.withheld import NOT_PUBLIC, is_withheld
 
 if TYPE_CHECKING:
     from evh_build.source import Mark, Source
@@ -116,6 +117,9 @@ def added(source: Source, dataset_id: str) -> tuple[AddedItem, ...]:
         if item.sha256 in had:
             continue
         capture, origin = _told(item.lineage.get("capture")), _told(item.lineage.get("dataset"))
+        if is_withheld(item.lineage):
+            capture = capture or (NOT_PUBLIC if origin else None)
+            origin = origin or NOT_PUBLIC
         made.append(
             AddedItem(
                 item_id=item.item_id,

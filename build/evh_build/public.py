@@ -6,12 +6,13 @@ either filtered here or made of what is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evh.acts import labels as label_acts
 from evh.acts.sources import Sources
-from evh_build import redact
+from evh_build import redact, unfree
 from evh_build.deciding_public import PublicDeciding
 from evh_build.evidence import PublicEvidence
 from evh_build.gather import Gathered, Problem
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evh.records.dataset import Dataset
     from evh.records.labelset import LabelSet
     from evh.records.pick import Pick
+    from evh.records.reference import Reference
     from evh.records.run import Prediction, Run
 
 
@@ -48,7 +50,7 @@ class PublicSources(Sources):
         self.unreadable: tuple[Problem, ...] = whole.problems  # of texts and outputs none was asked for yet
         self.problems = []
         self._shorn: dict[str, tuple[Prediction, ...]] = {}
-        self.unfree = unfree_texts(whole, self.shown)
+        self._labels: dict[str, Mapping[str, str]] = {}
         shown = self.shown
         warned = {
             run.key
@@ -56,13 +58,14 @@ class PublicSources(Sources):
             if run.key in shown.runs and run.extra.get("fitted_on") and self.provenance.fitted_here(run)
         }
         secret = whole_texts(whole, shown)
+        self.marks = unfree.of(whole, shown, unfree_texts(whole, shown))
         self.datasets = {
             name: redact.dataset(one, shown, secret)
             for name, one in self.datasets.items()
             if name in shown.datasets
         }
         self.sets = {
-            ref: redact.label_set(self._guided(one), shown)
+            ref: self.marks.label_set(redact.label_set(self._guided(one), shown))
             for ref, one in self.sets.items()
             if ref in shown.sets
         }
@@ -72,7 +75,9 @@ class PublicSources(Sources):
             if ref in shown.references
         }
         self.runs = [
-            redact.run(one, shown, fitted=one.key in warned) for one in self.runs if one.key in shown.runs
+            self._figures(redact.run(one, shown, fitted=one.key in warned))
+            for one in self.runs
+            if one.key in shown.runs
         ]
         kept = {key: redact.pick(one, shown) for key, one in self.picks.items()}
         self.picks = {key: one for key, one in kept.items() if one is not None}
@@ -82,11 +87,9 @@ class PublicSources(Sources):
         if run.key not in self.shown.runs:
             return ()
         if run.key not in self._shorn:
-            free = run.dataset_id in self.shown.texts
-            rows, texts = super().predictions(run), self.unfree.get(run.dataset_id, {})
-            self._shorn[run.key] = tuple(
-                redact.prediction(one, self.shown, free=free, item=texts.get(one.item_id, "")) for one in rows
-            )
+            marks = None if run.dataset_id in self.shown.texts else self.marks
+            rows = super().predictions(run)
+            self._shorn[run.key] = tuple(redact.prediction(one, self.shown, marks) for one in rows)
         return self._shorn[run.key]
 
     def outputs(self, run: Run) -> Mapping[str, str]:
@@ -101,10 +104,27 @@ class PublicSources(Sources):
             return dict.fromkeys(dataset.by_id, "")
         return super().previews(dataset)
 
+    def _set_texts(self, label_set: LabelSet) -> Mapping[str, str]:
+        held = super()._set_texts(label_set)
+        return held if label_set.dataset_id in self.shown.texts else self._marked(label_set.ref, held)
+
+    def _reference_texts(self, reference: Reference, dataset: Dataset) -> Mapping[str, str]:
+        held = super()._reference_texts(reference, dataset)
+        return held if reference.dataset_id in self.shown.texts else self._marked(f"/{reference.ref}", held)
+
+    def _marked(self, key: str, held: Mapping[str, str]) -> Mapping[str, str]:
+        """Return labels with a mark for each text that is left out: the same object each time."""
+        if key not in self._labels:
+            self._labels[key] = self.marks.labels(held)
+        return self._labels[key]
+
+    def _figures(self, run: Run) -> Run:
+        if run.dataset_id in self.shown.texts or not self.marks.marks:
+            return run
+        return replace(run, scores=self.marks.figures(run.scores))
+
     def _guided(self, one: LabelSet) -> LabelSet:
         """Return a set, without its guideline where that names something hidden."""
-        from dataclasses import replace
-
         from evh.project import labels
         from evh.project.shelf import read_each
 
@@ -211,13 +231,27 @@ class PublicGathered(Gathered):
             [None],
             lambda _: label_acts.report_all(self.project, problems=self._own, sources=self.sources),
         )
-        return {one.dataset_id: one for reports in found for one in reports}
+        return {one.dataset_id: self.sources.marks.report(one) for reports in found for one in reports}
 
     def texts(self, dataset: Dataset) -> Mapping[str, bytes]:
         """Return the items' bytes; none of a dataset whose texts may not be redistributed."""
         if dataset.dataset_id not in self.shown.texts:
             return {}
         return super().texts(dataset)
+
+    def set_texts(self, label_set: LabelSet) -> Mapping[str, str]:
+        """Return a label set's texts; a mark for each that may not be redistributed."""
+        held = super().set_texts(label_set)
+        return held if label_set.dataset_id in self.shown.texts else self.sources.marks.labels(held)
+
+    def reference_texts(self, reference: Reference) -> Mapping[str, str]:
+        """Return a reference set's texts; a mark for each that may not be redistributed."""
+        held = super().reference_texts(reference)
+        return held if reference.dataset_id in self.shown.texts else self.sources.marks.labels(held)
+
+    def kept_back(self, dataset_id: str) -> str:
+        """Return that a dataset's texts may not be redistributed; empty where they may."""
+        return unfree.WHY if dataset_id in self.shown.datasets - self.shown.texts else ""
 
     def guideline(self, label_set: LabelSet) -> bytes | None:
         """Return the guideline that a shown set was labelled by; None where it names something hidden."""

@@ -24,6 +24,8 @@ HEADERS, ROBOTS, SITEMAP = "_headers", "robots.txt", "sitemap.xml"
 MOST_URLS = 50_000
 """How many pages one sitemap may name; more are spread over several, which ``sitemap.xml`` lists."""
 _OWN = re.compile(r"evh (?:pick|label-[a-z-]+|adjudicate|picks)(?:\s|$)")
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""The fields of each type that was met, asked for once: contexts hold a few types and very many values."""
 _SPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 
@@ -95,14 +97,12 @@ def _without(value: Any) -> Any:  # noqa: ANN401 - any value of a context
         kept = tuple(_without(one) for one in value if not _goes(one))
         same = len(kept) == len(value) and all(a is b for a, b in zip(kept, value, strict=True))
         return value if same else kept
-    if not _ours(value):
-        return value
     changed = {}
-    for field in dataclasses.fields(value):
-        before = getattr(value, field.name)
+    for name in _names(value):
+        before = getattr(value, name)
         after = None if _is_own(before) else _without(before)
         if after is not before:
-            changed[field.name] = after
+            changed[name] = after
     return dataclasses.replace(value, **changed) if changed else value
 
 
@@ -110,16 +110,20 @@ def _goes(value: object) -> bool:
     """Tell whether a value of a list is one of our commands, or holds one as a field of its own."""
     if _is_own(value):
         return True
-    return _ours(value) and any(_is_own(getattr(value, field.name)) for field in dataclasses.fields(value))  # type: ignore[arg-type]
+    return any(_is_own(getattr(value, name)) for name in _names(value))
 
 
 def _is_own(value: object) -> bool:
     return isinstance(value, Command) and _OWN.match(value.line) is not None
 
 
-def _ours(value: object) -> bool:
-    """Tell whether a value is one of the pages' own dataclasses, not a record's."""
-    return dataclasses.is_dataclass(value) and type(value).__module__.startswith("evh_build.")
+def _names(value: object) -> tuple[str, ...]:
+    """Return the fields of one of the pages' own dataclasses; none of a record's, or of another value."""
+    kind = type(value)
+    if kind not in _FIELDS:
+        ours = dataclasses.is_dataclass(value) and kind.__module__.startswith("evh_build.")
+        _FIELDS[kind] = tuple(field.name for field in dataclasses.fields(value)) if ours else ()  # type: ignore[arg-type]
+    return _FIELDS[kind]
 
 
 def _headers(*, index: bool) -> bytes:

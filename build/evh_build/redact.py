@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evh_build.leaks import LEAST_WHOLE, folded
-from evh_build.withheld import placeless, settings, text, values
+from evh_build.leaks import folded
+from evh_build.unfree import LONGEST
+from evh_build.withheld import NOT_PUBLIC, lineage, placeless, settings, text, values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from evh.records.reference import Reference
     from evh.records.run import Prediction, Run
     from evh_build.shown import Shown
+    from evh_build.unfree import Unfree
 
 LEFT_OUT = "(left out of the public pages)"
-LONGEST = 200
-"""A decision or a field longer than this may quote a text that must not be redistributed."""
 _SOURCE_KEYS = ("kind", "sha256", "n", "format", "adapter_sha256")
 
 
@@ -42,7 +42,7 @@ def dataset(one: Dataset, shown: Shown, secret: Collection[str] = frozenset()) -
         one,
         description=text(one.description, shown),
         source_dir="",
-        parent=one.parent if one.parent in shown.datasets else None,
+        parent=one.parent if one.parent is None or one.parent in shown.datasets else NOT_PUBLIC,
         items=tuple(_item(item, shown, secret, free=free) for item in one.items),
         extra={},
     )
@@ -127,25 +127,20 @@ def run(one: Run, shown: Shown, *, fitted: bool) -> Run:
     )
 
 
-def prediction(one: Prediction, shown: Shown, *, free: bool, item: str = "") -> Prediction:
+def prediction(one: Prediction, shown: Shown, marks: Unfree | None) -> Prediction:
     """Return a prediction without hidden keys, and without its texts where those may not spread.
 
-    ``item`` is then its item's text, as `leaks.folded` gives it: a decision that holds it is left out.
+    ``marks`` are then what stands for a decision that is no choice; None where texts may be shown.
     """
-    decision = one.decision
-    if decision is not None and not free and (len(decision) > LONGEST or holds(decision, item)):
-        decision = None
+    free, decision = marks is None, one.decision
+    if decision is not None and marks is not None:
+        decision = marks.text(decision)
     error = one.error
     if error is not None:
         error = text(placeless(error), shown, instead="failed") if free else "failed"
     return replace(
         one, output=one.output if free else None, decision=decision, error=error, hidden={}, extra={}
     )
-
-
-def holds(answer: str, item: str) -> bool:
-    """Tell whether an answer holds the whole text of its item, as `leaks.folded` gives that."""
-    return len(item) >= LEAST_WHOLE and item in folded(answer)
 
 
 def config(one: Config, shown: Shown) -> Config:
@@ -170,8 +165,8 @@ def capture(one: Capture, shown: Shown) -> Capture:
     return replace(
         one,
         source=source,
-        since_capture=one.since_capture if one.since_capture in shown.captures else None,
-        split=None if hidden_parent or not one.split else values(one.split, shown),
+        since_capture=_capture(one.since_capture, shown),
+        split={"of": NOT_PUBLIC} if hidden_parent else values(one.split, shown) if one.split else None,
         scrub={key: value for key, value in one.scrub.items() if key in ("rules_sha256", "counts")}
         if one.scrub
         else None,
@@ -221,6 +216,7 @@ def deploy_sheet(one: DeploySheet, run: Run, promotions: tuple[Baseline, ...], s
         base_url=None,
         settings=settings(one.settings, shown),
         not_sent=tuple(each for each in one.not_sent if values({each.name: each.record}, shown)),
+        own={},
         prompt=tuple(
             {
                 "role": each["role"],
@@ -249,7 +245,12 @@ def check(one: Check, shown: Shown) -> Check | None:
         pair = values({each.what: [each.expected or "", each.found]}, shown).get(each.what)
         if pair and len(pair) == 2 and max(map(len, pair)) <= LONGEST:  # one left out leaves one
             told.append(each)
-    return replace(one, differences=tuple(told), problems=())
+    unsaid = []
+    for other in one.unsaid:
+        found = values({other.what: other.found}, shown).get(other.what)
+        if found and len(found) <= LONGEST:
+            unsaid.append(other)
+    return replace(one, differences=tuple(told), problems=(), unsaid=tuple(unsaid))
 
 
 def _names_of(one: DeploySheet) -> dict[str, str | None]:
@@ -264,7 +265,7 @@ def pick(one: Pick, shown: Shown) -> Pick | None:
     return replace(
         one,
         targets=targets,
-        capture=one.capture if one.capture in shown.captures else None,
+        capture=_capture(one.capture, shown),
         note=text(one.note, shown) if one.dataset_id in shown.texts else "",
         tags={
             key: value for key, value in one.tags.items() if not shown.hides(key) and not shown.hides(value)
@@ -279,21 +280,15 @@ def pick(one: Pick, shown: Shown) -> Pick | None:
 
 
 def _item(item: Item, shown: Shown, secret: Collection[str], *, free: bool) -> Item:
-    lineage = dict(item.lineage)
-    if lineage.get("capture") is not None and lineage["capture"] not in shown.captures:
-        lineage = {key: value for key, value in lineage.items() if key not in ("capture", "record_id")}
-    if lineage.get("dataset") is not None and lineage["dataset"] not in shown.datasets:
-        lineage = {key: value for key, value in lineage.items() if key not in ("dataset", "item_id", "pick")}
     fields = item.fields
     gone = {key for key, value in fields.items() if isinstance(value, str) and _quotes(value, secret, free)}
     if gone:
         fields = {key: value for key, value in fields.items() if key not in gone}
-    known = {"capture", "dataset", "item_id", "record_id", "pick"}
     return replace(
         item,
         source_path="",
         fields=fields,
-        lineage=values({key: value for key, value in lineage.items() if key in known}, shown),
+        lineage=lineage(item.lineage, shown),
         extra={},
     )
 
@@ -301,6 +296,11 @@ def _item(item: Item, shown: Shown, secret: Collection[str], *, free: bool) -> I
 def _quotes(value: str, secret: Collection[str], free: bool) -> bool:  # noqa: FBT001
     """Tell whether a field is, or may quote, a text that must not be shown."""
     return (not free and len(value) > LONGEST) or (bool(secret) and folded(value) in secret)
+
+
+def _capture(name: str | None, shown: Shown) -> str | None:
+    """Return a capture's name, or what stands in place of one that is not shown."""
+    return name if name is None or name in shown.captures else NOT_PUBLIC
 
 
 def _kept(name: str | None, shown: Shown) -> str | None:

@@ -7,7 +7,7 @@ import re
 import traceback
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -32,6 +32,7 @@ DASH = "—"
 _BREAK = re.compile(r"([_/.\-])")  # none of these is in what escaping puts in
 _SHORT = 20
 """A name of up to so many characters without a space fits every column: it breaks nowhere."""
+MOST_ASKED = 20_000
 SITE_VARIABLES = {"root", "project", "asset", "theme", "navigation", "about", "search", "search_data"}
 """What every template may use beside its Context: the renderer gives them."""
 
@@ -71,6 +72,13 @@ class Renderer:
                 search_data=SEARCH_DATA,
             )
         return text.encode("utf-8")
+
+    def prepare(self, name: str) -> None:
+        """Compile a page's template and those that it leads to: no page need wait for it."""
+        self.closure(name)
+        with _told(f"pages/{name}.html"):
+            for one in sources(self._environment, f"pages/{name}.html"):
+                self._environment.get_template(one)
 
     def closure(self, name: str) -> str:
         """Return the digest of a page's template and of every template that it leads to."""
@@ -124,13 +132,32 @@ class _Templates(jinja2.FileSystemLoader):
         return found
 
 
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """The sandbox, which asks once for each type and name: pages ask for the same ones very often.
+
+    What it answers goes by the value's type and the name alone.
+    """
+
+    _safe: ClassVar[dict[tuple[type, str], bool]] = {}
+
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+        """Tell whether a template may have an attribute."""
+        key = (type(obj), attr)
+        safe = self._safe.get(key)
+        if safe is None:
+            if len(self._safe) > MOST_ASKED:  # names may be made by a template
+                self._safe.clear()
+            safe = self._safe[key] = super().is_safe_attribute(obj, attr, value)
+        return safe
+
+
 def environment(folders: Sequence[Path]) -> jinja2.Environment:
     """Return the templates' environment: a sandbox, for a project that came from elsewhere brings its own.
 
     A template sees the values of its page and nothing behind them: no attribute that begins with ``_``, and
     nothing that changes a value.
     """
-    made = ImmutableSandboxedEnvironment(
+    made = _Sandbox(
         loader=_Templates([str(folder) for folder in folders]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

@@ -168,7 +168,8 @@ def _items(source: Source, name: str, dataset: Dataset) -> tuple[Find, ...]:
         return tuple(made)
 
     pages, sheet = source.urls.items(name), source.urls.sheet(name)
-    return source.gathered.kept(("found", name), (), make, Same(dataset), Same(pages), sheet, texts)
+    ids = tuple(item.item_id for item in dataset.items)
+    return source.gathered.kept(("found", name), (), make, ids, Same(pages), sheet, texts)
 
 
 def files(made: Index) -> Iterator[File]:

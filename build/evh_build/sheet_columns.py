@@ -10,6 +10,7 @@ from evh.acts.sheet_choices import text_of
 from evh.acts.sheet_columns import STAND_IN
 from evh.measure import signals
 from evh.records.answers import shown
+from evh.store.text import plural
 from evh_build.forest import p_text
 from evh_build.render import figure
 
@@ -50,9 +51,10 @@ class Column:
         place: the place of its set among the label columns.
         on: whether it is shown until a reader chooses.
         higher: of a score: whether a larger value is better.
-        flags: what makes a score count for nothing: ``own labels``, ``fitted here``.
-        foot: its lines below the table: two, one more where a judge draws a winner beside the metric, and
-            one where there are verdicts.
+        flags: what makes a score count for nothing: ``own labels``, ``fitted here``; of an arm, that it was
+            a trial, and which of its repeats is shown; of a score, over how many repeats it is the mean.
+        foot: its lines below the table: two, one more where a judge draws a winner beside the metric, one
+            where there are verdicts, and one where an arm ran several times.
     """
 
     key: str
@@ -168,6 +170,24 @@ def has_verdicts(sheet: Sheet) -> bool:
     return any(footer.verdict is not None for footer in sheet.footer)
 
 
+def has_repeats(sheet: Sheet) -> bool:
+    """Tell whether an arm ran several times, so that its scores are means."""
+    return any(arm.repeats for arm in sheet.arms)
+
+
+def repeats_line(sheet: Sheet, at: int) -> FootLine:
+    """Return how far an arm's repeats lie apart, and how many there are; a dash for a run alone.
+
+    By the sheet's metric, or by the one that draws the winner where the arm has no figure of that.
+    """
+    footer = sheet.footer[at]
+    names = (sheet.metric, sheet.row_metric)
+    spread = next((one for name in names if (one := footer.spread(name, sheet.against))), None)
+    if spread is None:
+        return ("—", "")
+    return (f"{figure(spread.low)} to {figure(spread.high)}", plural(len(spread.runs), "run"))
+
+
 def figures_of(sheet: Sheet, footer: Footer) -> tuple[tuple[str, float], ...]:
     """Return the run-level figure that stands below an arm: its primary metric against the sheet's set."""
     ref = sheet.against.ref if sheet.against else None
@@ -189,8 +209,10 @@ def _arm(sheet: Sheet, at: int, arm: ArmColumn) -> Iterator[Column]:
         (figure(footer.win_rate), " ".join(figure(value) for _, value in rate) or "—"),
         *([(figure(footer.judge_win_rate), "")] if sheet.two_winners else []),
         *([(footer.verdict or "—", p_text(footer.p) or "—")] if has_verdicts(sheet) else []),
+        *([repeats_line(sheet, at)] if has_repeats(sheet) else []),
     )
-    yield Column(arm.name, arm.name, "decision", [decided(row, at) for row in sheet.rows], arm=at, foot=foot)
+    answers = [decided(row, at) for row in sheet.rows]
+    yield Column(arm.name, arm.name, "decision", answers, arm=at, flags=_told(sheet, arm), foot=foot)
     for number, column in enumerate(arm.scores):
         values = [row.cells[at].scores[number] for row in sheet.rows]
         own = column.against == sheet.against
@@ -208,12 +230,34 @@ def _arm(sheet: Sheet, at: int, arm: ArmColumn) -> Iterator[Column]:
             on=own and not (column.metric == STAND_IN and binary(values)),
             higher=column.higher,
             flags=tuple(
-                text for text, holds in (("own labels", column.own), ("fitted here", column.fitted)) if holds
+                text
+                for text, holds in (
+                    ("own labels", column.own),
+                    ("fitted here", column.fitted),
+                    (f"mean of {len(column.runs)}", column.runs),
+                )
+                if holds
             ),
-            foot=((figure(footer.means[number]), f"{footer.counts[number]:,} of {footer.of:,}"), ("", "")),
+            foot=_score_foot(sheet, at, number),
         )
     if any(error is not None for error in errors):
         yield Column(f"~error:{at}", "", "", errors, arm=at)
+
+
+def _told(sheet: Sheet, arm: ArmColumn) -> tuple[str, ...]:
+    """Return what a reader must know of an arm's column, in short."""
+    tried = f"trial, {arm.trial:,} of {sheet.n_items:,}" if arm.trial is not None else ""
+    return tuple(one for one in (tried, arm.repeat) if one)
+
+
+def _score_foot(sheet: Sheet, at: int, number: int) -> tuple[FootLine, ...]:
+    column, footer = sheet.arms[at].scores[number], sheet.footer[at]
+    made = ((figure(footer.means[number]), f"{footer.counts[number]:,} of {footer.of:,}"), ("", ""))
+    spread = footer.spread(column.metric, column.against)
+    if spread is None:
+        return made
+    between = (("", ""),) * (sheet.two_winners + has_verdicts(sheet))
+    return (*made, *between, (figure(spread.low), f"to {figure(spread.high)}"))  # a score's column is narrow
 
 
 def _field(name: str, values: list[Scalar | None], *, on: bool) -> Column:
@@ -238,7 +282,9 @@ def _item_foot(sheet: Sheet) -> tuple[FootLine, ...]:
     mean = "Share right" if sheet.row_metric == "correct" else "Mean"
     lines = [(mean, "over how many"), ("Win rate", sheet.metric.replace("_", " "))]
     lines += [("Win rate", f"by {sheet.judge}")] if sheet.two_winners else []
-    return (*lines, ("Verdict", "p against the leader")) if has_verdicts(sheet) else tuple(lines)
+    lines += [("Verdict", "p against the leader")] if has_verdicts(sheet) else []
+    lines += [("Repeats", "lowest to highest")] if has_repeats(sheet) else []
+    return tuple(lines)
 
 
 def _bits(row: Row) -> int:

@@ -26,11 +26,13 @@ def full_rows(source: Source, sheet: Sheet, page: str) -> Iterable[str]:
     full = FullRows(source, sheet, page)
     if len(sheet.rows) > INLINE_ROWS:
         return (embedded(full(row)) for row in sheet.rows)
+    texts = gathered.texts(dataset)
     sets = [gathered.label_sets.get(one.ref.removeprefix("labels/")) for one in sheet.labels]
     return source.each(
         ("rows in full", page), sheet.rows, lambda row: embedded(full(row)),
-        Same(dataset), Same(source.urls.items(sheet.dataset_id)), gathered.texts(dataset),
+        Same(source.urls.items(sheet.dataset_id)), sheet.dataset_id,
         [(one.ref, Same(held)) for one, held in zip(sheet.labels, sets, strict=True)], source.max_item_text,
+        own=lambda row: (texts.get(row.item_id), Same(dataset.by_id[row.item_id])),
     )  # fmt: skip
 
 

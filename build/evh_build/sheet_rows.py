@@ -61,8 +61,8 @@ def first_rows(source: Source, sheet: Sheet, most: int, root: str) -> Markup:
     frame = replace(sheet, arms=(), rows=(), footer=(), notes=())  # all that a row may hang on beside itself
     made = source.each(
         ("first rows", name, root), sheet.rows[:most], lambda row: _row(source, sheet, row, root),
-        Same(source.gathered.datasets[name]), Same(source.urls.items(name)), frame,
-        [Same(one) for one in sheet.arms],
+        Same(source.urls.items(name)), frame, [Same(one) for one in sheet.arms],
+        own=lambda row: source.urls.position(name, row.item_id),
     )  # fmt: skip
     return Markup("\n".join(made))  # noqa: S704 - every text is escaped in `joined`
 
@@ -116,7 +116,12 @@ def _arm(sheet: Sheet, row: Row, at: int, score_at: int | None) -> tuple[str, st
     won = " won" if sheet.arms[at].name in row.winners else ""
     opening = ("</td>" if at else "") + f'<td class="arm{won}">'
     if cell.error is not None:
-        return opening + '<span class="flag">failed</span> ', cut(cell.error) or ""
+        means = [  # where another repeat answered
+            figure(value)
+            for column, value in zip(sheet.arms[at].scores, cell.scores, strict=True)
+            if column.against == sheet.against and value is not None
+        ]
+        return opening + '<span class="flag">failed</span> ', " · ".join([cut(cell.error) or "", *means])
     score = cell.scores[score_at] if score_at is not None else None
     mark = {0.0: WRONG, 1.0: RIGHT}.get(score, "") if score is not None else ""
     others = [

@@ -3,7 +3,8 @@
 Only datasets have a visibility, so everything follows from them. A record is shown when its dataset is public
 and when nothing that it was made of is hidden: labels adjudicated from hidden labels, a reference promoted
 from them, a run scored against them, a replay of a hidden capture are hidden too. A capture is shown when a
-public dataset came from it or from a part of it. An arm is shown when a shown run is one of its, or its own
+public dataset was made straight from it, or from a part of it, and no private one was: what came to a public
+dataset by way of a private one does not count. An arm is shown when a shown run is one of its, or its own
 dataset is public. A goal is shown when every dataset and the set that it names are; a judge when one of its
 judged runs is.
 """
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from evh.records.baseline import Baseline
     from evh.records.capture import Capture
     from evh.records.config import Config
+    from evh.records.dataset import Dataset
     from evh.records.goal import Goal
     from evh.records.labelset import LabelSet
     from evh.records.reference import Reference
@@ -107,15 +109,14 @@ def decide(
     out: list[LeftOut] = []
     datasets = {name for name, one in sources.datasets.items() if one.visibility == "public"}
     out += [LeftOut("dataset", name, "private") for name in sources.datasets if name not in datasets]
-    used = {
-        str(item.lineage["capture"])
-        for name in datasets
-        for item in sources.datasets[name].items
-        if item.lineage.get("capture")
-    }
-    shown_captures = _with_wholes(used & set(captures), captures)
+    used, kept = _straight_from(sources.datasets, datasets)
+    shown_captures = _with_wholes((used - kept) & set(captures), captures) - kept
     out += [
-        LeftOut("capture", name, "no public dataset came from it")
+        LeftOut(
+            "capture",
+            name,
+            "a private dataset was made of it" if name in used else "no public dataset was made of it",
+        )
         for name in captures
         if name not in shown_captures
     ]
@@ -170,9 +171,12 @@ def decide(
     order = {noun: at for at, noun in enumerate(NOUNS)}
     left = tuple(sorted(out, key=lambda one: (order[one.noun], one.name)))
     shown = [
-        *datasets, *shown_captures, *shown_configs,
+        *datasets, *shown_captures, *shown_configs, *shown_goals, *shown_judges,
         *(part for ref in (*world.sets, *world.references) for part in ref.split("/")),
         *(run.run_id for run in world.runs.values()), *(run.config_id for run in world.runs.values()),
+        *(run.folder.rpartition("/")[2] for run in world.runs.values() if run.judged),  # with no judge's file
+        *(name for name, declared in (logs or {}).items() if declared),
+        *(one.model_record for name, one in configs.items() if name in shown_configs and one.model_record),
     ]  # fmt: skip
     return Shown(
         datasets=frozenset(datasets),
@@ -186,7 +190,7 @@ def decide(
         judges=frozenset(shown_judges),
         left_out=left,
         names=frozenset(_names(left) | _logs(left, shown)) - set(shown),
-        ids=frozenset(_ids(left)) - {*shown, *shown_goals, *shown_judges},
+        ids=frozenset(_ids(left)) - set(shown),
     )
 
 
@@ -198,6 +202,23 @@ def _hides(against: str | None, sources: Sources, world: _World) -> bool:
         name = against.removeprefix("labels/")
         return name in sources.sets and name not in world.sets
     return against in sources.references and against not in world.references
+
+
+def _straight_from(every: Mapping[str, Dataset], public: set[str]) -> tuple[set[str], set[str]]:
+    """Return the captures that public datasets were made of, and those that private ones were.
+
+    An item that another dataset gave says nothing here: that dataset's own does, where it is still there.
+    """
+    used: set[str] = set()
+    kept: set[str] = set()
+    for name, dataset in every.items():
+        for item in dataset.items:
+            capture, origin = item.lineage.get("capture"), item.lineage.get("dataset")
+            if capture and not origin:
+                (used if name in public else kept).add(str(capture))
+            elif capture and name not in public and origin not in every:
+                kept.add(str(capture))
+    return used, kept
 
 
 def _with_wholes(used: set[str], captures: Mapping[str, Capture]) -> set[str]:

@@ -13,7 +13,7 @@ from evh.store import atomic
 from evh.store.locks import held
 from evh.store.text import plural
 from evh_build import incremental, publish
-from evh_build.aside import HTML, Aside, n_pages, whole
+from evh_build.aside import HTML, Aside, look_at_links, n_pages, whole
 from evh_build.assets import Asset, assets, template_folders, theme_of
 from evh_build.gather import Gathered, Problem
 from evh_build.incremental import State
@@ -180,15 +180,27 @@ def usual_out(project: Project, *, public: bool = False) -> Path:
 
 
 def look(project: Project, plan: Plan) -> None:
-    """Make what every page shows, and no page: a process that builds again then has it at hand."""
+    """Make what every page shows, and no page: a process that builds again then has it at hand.
+
+    What is made once a process is made too: the templates' code, and where the site's pages lead.
+
+    Raises:
+        Refusal: a template cannot be read.
+    """
+    folders = template_folders(project)
     gathered, _ = _gathered(project, plan)
     source = Source(gathered, max_item_text=plan.max_item_text)
+    renderer = _renderer(project, folders, {one.name: one.path for one in assets(folders)}, plan.theme)
+    teller = _teller(project)
     try:
         for page in PAGES:
-            for _ in page.make(source):
-                pass
+            for made in page.make(source):
+                if isinstance(made, Leaf):
+                    made.digest(teller)
+            renderer.prepare(page.name)
     finally:
         source.close()
+    look_at_links(plan.out, incremental.read(project, plan.out))
 
 
 def is_catalog(place: Path) -> bool:
@@ -285,6 +297,11 @@ def _renderer(project: Project, folders: list[Path], named: dict[str, str], them
     )  # fmt: skip
 
 
+def _teller(project: Project) -> Teller:
+    """Return what tells contexts; a process that builds again keeps it."""
+    return project.kept(("teller",), (), Teller)
+
+
 def _gathered(project: Project, plan: Plan) -> tuple[Gathered, Watch | None]:
     if not plan.public:
         return Gathered(project, with_outputs=False), None
@@ -314,7 +331,7 @@ def _render(
     progress: Callable[[int, int], None] | None,
 ) -> None:
     code = incremental.code()
-    teller = source.gathered.project.kept(("teller",), (), Teller)
+    teller = _teller(source.gathered.project)
     teller.begin()
     quiet = plan.public and not source.gathered.project.settings.public_sheets
     for page in PAGES:

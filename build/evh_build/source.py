@@ -111,7 +111,12 @@ class Source:
         return self.gathered.kept(("steady", *key), (), lambda: value, value)
 
     def each(
-        self, key: tuple[str, ...], held: Sequence[K], make: Callable[[K], T], *made_of: object
+        self,
+        key: tuple[str, ...],
+        held: Sequence[K],
+        make: Callable[[K], T],
+        *made_of: object,
+        own: Callable[[K], object] | None = None,
     ) -> list[T]:
         """Return what ``make`` gives of each object, kept in a process that builds again; see `Memory.each`.
 
@@ -120,11 +125,13 @@ class Source:
             held: the objects, none of them twice.
             make: makes a value of one, and of ``made_of``.
             made_of: what else the values are made of.
+            own: gives what else the value of one object is made of.
         """
         gathered = self.gathered
-        if gathered.project.memory is None or not gathered.is_sound():
+        if gathered.project.memory is None:
             return [make(one) for one in held]
-        return gathered.memory.each((gathered.view, *key), held, make, *made_of)
+        whole = (gathered.view, *key)
+        return gathered.memory.each(whole, held, make, *made_of, own=own, keep=gathered.is_sound())
 
     def leaf(self, path: str, make: Callable[[], Frame], *made_of: object) -> Leaf:
         """Return a page; a process that builds again keeps it while all that it is made of is equal.

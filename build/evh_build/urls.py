@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from evh.project.memory import Same
 from evh.store.names import item_stem, item_stems
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class Urls:
                 {}
                 if dataset is None or len(dataset.items) > most
                 else self._gathered.kept(
-                    ("item pages", dataset_id), (), lambda: _items(dataset), Same(dataset)
+                    ("item pages", dataset_id), (), lambda: _items(dataset), _ids(dataset)
                 )
             )
         return self._items[dataset_id]
@@ -98,7 +97,7 @@ class Urls:
             self._positions[dataset_id] = self._gathered.kept(
                 ("positions", dataset_id), (),
                 lambda: {item.item_id: place for place, item in enumerate(dataset.items, start=1)},
-                Same(dataset),
+                _ids(dataset),
             )  # fmt: skip
         return self._positions[dataset_id].get(item_id)
 
@@ -167,6 +166,10 @@ class Urls:
     def run(self, key: str) -> str | None:
         """Return the page of the run ``<folder>/<run_id>``."""
         return _page_of("runs", key) if key in self._gathered.runs else None
+
+
+def _ids(dataset: Dataset) -> tuple[str, ...]:
+    return tuple(item.item_id for item in dataset.items)
 
 
 def _items(dataset: Dataset) -> dict[str, str]:

@@ -85,10 +85,23 @@ class Workshop:
             gc.enable()
 
     def warm(self) -> None:
-        """Read what a build reads, where nothing was read yet: the next one then reads what changed."""
-        if self._memory.is_empty:
-            plan = self._make_plan(self.project)
-            read_each([plan], lambda one: site.look(self.project, one), [])
+        """Read what a build reads, where nothing is kept of it yet: the next one then reads what changed.
+
+        Nothing is where the last build had nothing to do. Of a file that is younger than two seconds nothing
+        is kept either, for it may change again and look the same: it is read once more when it is older.
+        """
+        if not (self._memory.is_empty or self._memory.has_settled):
+            return
+        self._memory.look_again()
+        gc.disable()
+        try:
+            with contextlib.suppress(OSError):  # a file went away meanwhile: the next build sees it
+                read_each([self.project], self._look, [])
+        finally:
+            gc.enable()
+
+    def _look(self, project: Project) -> None:
+        site.look(project, self._make_plan(project))
 
     def places(self) -> list[Path]:
         """Return the folders that are watched: those that are there now."""
@@ -134,7 +147,7 @@ def rounds(workshop: Workshop, stop: Event) -> Iterator[Rebuilt]:
                 if changed or not (made.built and made.built.nothing_changed):
                     yield made
                 gc.collect()
-                workshop.warm()
+            workshop.warm()
             began = True
             if watched != _known(workshop.places()):
                 break

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
     from evh_build.shown import Shown
 
+NOT_PUBLIC = "a record that is not public"
+"""What stands in place of the names of what an item, a dataset or a capture was made of."""
+FROM = "from"
+"""The key under which lineage says so."""
 LEFT = "left out"
 """What stands in place of a setting that is not shown."""
 LONGEST_SETTING = 120
@@ -21,6 +25,12 @@ SHOWN_SETTINGS = frozenset(
      "labels", "reference", "reference_id", "goal", "config_id", "model_record"]
 )  # fmt: skip
 """Settings whose text is shown; of any other only a number, yes or no, a digest, a version or one word."""
+_LINEAGE = {
+    "capture": ("capture", "record_id"),
+    "dataset": ("dataset", "item_id", "pick"),
+    "log": ("log", "query", "record_id"),
+}
+"""What lineage names, each with the keys that are told where that is shown."""
 _KEYS = re.compile(
     r"(?:.*_)?(?:urls?|uri|endpoints?|hosts?|hostname|server|gateway|proxy|base|addr|address|ip|port|socket|dsn"
     r"|user|username|login|account|owner|author|email|cwd|home|headers?|env|organi[sz]ation|org|tenant"
@@ -88,6 +98,28 @@ def settings(told: Mapping[str, Any], shown: Shown) -> dict[str, Any]:
             if kept is not None or value is None:
                 made[key] = kept
     return made
+
+
+def lineage(told: Mapping[str, Any], shown: Shown) -> dict[str, Any]:
+    """Return where an item came from, as far as that is shown; `FROM` says so where something is left out.
+
+    A record's id is told with its capture or log alone, an item's and a pick's with their dataset.
+    """
+    named = {
+        "capture": told.get("capture") in shown.captures,
+        "dataset": told.get("dataset") in shown.datasets,
+        "log": isinstance(told.get("log"), str) and not shown.hides(told["log"]),
+    }
+    open_keys = [key for name, keys in _LINEAGE.items() if named[name] for key in keys]
+    kept = values({key: told[key] for key in open_keys if told.get(key) is not None}, shown)
+    known = {key for keys in _LINEAGE.values() for key in keys}
+    lost = any(value is not None and key in known and key not in kept for key, value in told.items())
+    return {**kept, FROM: NOT_PUBLIC} if lost else kept
+
+
+def is_withheld(lineage: Mapping[str, Any]) -> bool:
+    """Tell whether lineage, as `lineage` gives it, leaves something out."""
+    return lineage.get(FROM) == NOT_PUBLIC
 
 
 def _setting(name: str, value: object, shown: Shown) -> object:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import re
+import shlex
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evh.acts import misspelt, model_calls, model_prompt, scoring
+from evh.acts import misspelt, model_calls, model_prompt, model_record, scoring
 from evh.acts.run_keep import Answer
 from evh.adapters import loader, providers
 from evh.adapters.providers import text_of
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from evh.project.find import Project
     from evh.records.config import Config
     from evh.records.dataset import Dataset, Item
+
+
+_ID_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,20 @@ class Smoke:
     answer: Answer
     recorded: dict[str, Any]
     record: str | None
+    way: RecordWay | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordWay:
+    """How what an unrecorded call showed of its model is kept.
+
+    ``command`` writes a model record of it, or is None: ``model_id`` is there already, and is of this model.
+    ``config`` is the file in which the arm then names it.
+    """
+
+    model_id: str
+    command: str | None
+    config: str
 
 
 def plan(
@@ -113,7 +133,7 @@ def plan(
         )
     notes = list(opened.notes) if isinstance(opened, model_calls.ModelCalls) else []
     if name is None and asks_model:
-        notes.append(f"{config.config_id} names no model_record, so the call is not recorded")
+        notes.append(f"{config.config_id} names no model_record: what is seen is told, and not recorded")
     return Plan(
         config=config,
         dataset=dataset,
@@ -127,7 +147,11 @@ def plan(
 
 
 def commit(project: Project, plan: Plan) -> Smoke:
-    """Make the call, with no second try, and add it to the model record; where there is none, make it."""
+    """Make the call, with no second try, and add it to the model record; where there is none, make it.
+
+    An arm that names no record keeps nothing: what answered, under which name and build, is then told with
+    the command that writes a record of it.
+    """
     data = datasets.texts(project, plan.dataset, [plan.item])[plan.item.item_id]
     answer = _asked(plan, data)
     row = answer.row
@@ -153,7 +177,34 @@ def commit(project: Project, plan: Plan) -> Smoke:
     if plan.record is not None:
         name = plan.record
         models.update(project, name, lambda before: _with(project, name, plan, before, recorded))
-    return Smoke(answer, recorded, plan.record)
+    return Smoke(answer, recorded, plan.record, _way(project, plan, recorded))
+
+
+def _way(project: Project, plan: Plan, recorded: dict[str, Any]) -> RecordWay | None:
+    """Return how a call that no record took can be kept; None where one did, or no model answered."""
+    if plan.record is not None or not recorded["ok"] or not isinstance(plan.provider, model_calls.ModelCalls):
+        return None
+    name = plan.provider.model
+    config = project.show(configs.path_of(project, plan.config.config_id))
+    here = {one.model_id: one.name for one in models.read_all(project, [])}
+    known = next((one for one, upstream in here.items() if upstream == name), None)
+    if known is not None:
+        return RecordWay(known, None, config)
+    base = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_ID_LENGTH] or plan.config.config_id
+    tries = itertools.chain([base], (f"{base}-{number}" for number in itertools.count(2)))
+    model_id = next(one for one in tries if one not in here and not models.exists(project, one))
+    build = {
+        "tag": recorded.get("model") if recorded.get("model") != name else None,
+        "system_fingerprint": recorded.get("system_fingerprint"),
+    }
+    words = ["evh", "model-record", "--model", model_id, "--upstream", name]
+    for key, value in build.items():
+        if isinstance(value, str) and value and value.isprintable() and len(value) <= _ID_LENGTH:
+            words += ["--deployment", f"{key}={value}"]
+    for short, key in model_record.SHORT.items():
+        if plan.prices.get(key) is not None:
+            words += ["--price", f"{short}={plan.prices[key]}"]
+    return RecordWay(model_id, shlex.join(words), config)
 
 
 def _with(project: Project, name: str, plan: Plan, before: Model | None, recorded: dict[str, Any]) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evh.adapters import loader
@@ -24,7 +24,11 @@ _DAY = len("2026-11-01")
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What was measured: the model by any of its names, its build, its prompt, every setting sent."""
+    """What was measured: the model by any of its names, its build, its prompt, every setting sent.
+
+    ``whole`` tells that ``settings`` are the whole request, so that what is not among them was not sent.
+    ``own`` are the settings that the model record gives as those of the model or its server.
+    """
 
     config_id: str
     promoted: bool
@@ -33,6 +37,8 @@ class Expected:
     prompt_sha256: str | None
     prompt_version: str | None
     settings: Mapping[str, Any]
+    whole: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,16 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsaid:
+    """A setting, and its value, that ``n`` records send and of which what was measured does not say."""
+
+    what: str
+    found: str
+    n: int
+    days: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """A capture held against what was measured.
 
@@ -71,6 +87,8 @@ class Check:
         no_settings: records that match and say nothing of the settings.
         sentence: that every captured decision was made by this model and prompt; None unless it is so.
         problems: records that the adapter could not read, the first ones; they count as not recorded.
+        unsaid: settings that records send where the measured settings are not known in full, the most
+            frequent first: neither a difference nor a match.
     """
 
     capture_id: str
@@ -84,16 +102,18 @@ class Check:
     no_settings: int
     sentence: str | None
     problems: tuple[str, ...] = ()
+    unsaid: tuple[Unsaid, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """One record: its day, how it differs, what it leaves out."""
+    """One record: its day, how it differs, what it leaves out, settings that nothing can be held against."""
 
     day: str
     apart: tuple[tuple[str, str | None, str], ...]
     lacking: tuple[str, ...]
     no_settings: bool
+    unsaid: tuple[tuple[str, str], ...]
 
 
 def check(project: Project, expected: Expected, capture: Capture, *, adapter: str) -> Check:
@@ -101,6 +121,11 @@ def check(project: Project, expected: Expected, capture: Capture, *, adapter: st
 
     A record differs where anything that it says differs. Else it matches where it names the model and, of an
     arm with a prompt, the prompt; else it is not recorded.
+
+    A setting that only the record has: where the whole request that was measured is known, it was not sent
+    then, and the record differs, but for a value that the model record gives as the server's own. Where the
+    measured settings are not known in full (an imported run, a program), it is counted apart and is no
+    difference.
 
     Args:
         project: the project.
@@ -143,11 +168,20 @@ def _say(expected: Expected, ran: Mapping[str, Any] | None, day: str) -> _Said:
     _say_prompt(expected, ran, apart, lacking)
     settings = ran.get("settings")
     settings = settings if isinstance(settings, dict) else {}
+    unsaid = []
     for key, value in settings.items():
         sent = expected.settings.get(key)
-        if value is not None and not _equal(sent, value):
-            apart.append((key, None if sent is None else _shown(sent), _shown(value)))
-    return _Said(day, tuple(apart), tuple(lacking), not settings and bool(expected.settings))
+        if value is None or _equal(sent, value):
+            continue
+        if sent is not None:
+            apart.append((key, _shown(sent), _shown(value)))
+        elif key in expected.own and _equal(expected.own[key], value):
+            continue  # not sent, and the server does so by itself
+        elif expected.whole:
+            apart.append((key, None, _shown(value)))
+        else:
+            unsaid.append((key, _shown(value)))
+    return _Said(day, tuple(apart), tuple(lacking), not settings and bool(expected.settings), tuple(unsaid))
 
 
 def _say_prompt(
@@ -192,6 +226,10 @@ def _made(expected: Expected, capture_id: str, said: list[_Said], problems: list
         for way in one.apart:
             ways[way] += 1
             days.setdefault(way, set()).add(one.day)
+    untold: dict[tuple[str, str], list[str]] = {}
+    for one in said:
+        for setting in one.unsaid:
+            untold.setdefault(setting, []).append(one.day)
     ordered = sorted(ways, key=lambda way: (-ways[way], way[0], way[2]))
     every = bool(said) and total[MATCH] == len(said)
     word = "promoted" if expected.promoted else "measured"
@@ -211,4 +249,8 @@ def _made(expected: Expected, capture_id: str, said: list[_Said], problems: list
         no_settings=sum(one.no_settings for one, kind in zip(said, kinds, strict=True) if kind == MATCH),
         sentence=f"every captured decision was made by the {word} {parts}" if every else None,
         problems=tuple(reason for one in problems[:10] for reason in one.why[:1] or (one.what,)),
+        unsaid=tuple(
+            Unsaid(*setting, len(on), tuple(sorted(set(on))))
+            for setting, on in sorted(untold.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        ),
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import deploy_check, model_calls
 from evh.errors import Refusal
-from evh.project import baselines, captures, configs, models, runs
-from evh.project.arms import scored_against
+from evh.project import baselines, captures, configs, datasets, models, runs
+from evh.project.arms import latest_last, limit_of, scored_against, trial_of
 from evh.project.shelf import missing, read_each
 from evh.records.model import PRICES
+from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +62,8 @@ class DeploySheet:
         check: what a capture says of it; None without one.
         notes: what a person should know.
         unknown: no baseline that can be read promoted it, and one cannot be read.
+        whole: the request is known in full: ``settings`` are all that was sent.
+        own: settings that the model record gives as the model's or its server's own.
     """
 
     config_id: str
@@ -87,6 +90,8 @@ class DeploySheet:
     check: Check | None
     notes: tuple[str, ...]
     unknown: bool = False
+    whole: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def promoted(self) -> bool:
@@ -127,6 +132,7 @@ def deploy_sheet(
         notes.append(f"{told}: this is its latest, {run.run_id}")
     elif not promotions:
         notes.append(f"no run of {config_id} was promoted: this is its latest, {run.run_id}")
+    notes += _trial(project, run)
     record = _record(project, run, config, notes)
     sheet = _sheet(run, promotions, record, notes=_drift(run, config, notes))
     sheet = replace(sheet, unknown=bool(unread) and not promotions)
@@ -147,6 +153,8 @@ def sheet_facts(sheet: DeploySheet) -> deploy_check.Expected:
         prompt_sha256=sheet.prompt_sha256,
         prompt_version=sheet.prompt_version,
         settings=sheet.settings,
+        whole=sheet.whole,
+        own=sheet.own,
     )
 
 
@@ -175,7 +183,21 @@ def _run(
                 next=f"evh run --config {config_id}",
             )
         raise missing("arm", config_id, {run.config_id for run in every}, next="evh arms")
-    return max(whole, key=lambda run: (run.extra.get("limit") is None, run.created_at, run.run_id)), ()
+    whole.sort(key=lambda run: (run.created_at, run.run_id))
+    return latest_last(whole)[-1], ()
+
+
+def _trial(project: Project, run: Run) -> list[str]:
+    """Return a note where a run was a trial, not over the whole dataset."""
+    limit = limit_of(run)
+    if limit is None:
+        return []
+    dataset = next(iter(read_each([run.dataset_id], lambda one: datasets.read(project, one), [])), None)
+    if dataset is None:
+        return [f"{run.run_id} was run with a limit: measured on {plural(run.n_items, 'item')} only"]
+    of = len(dataset.items)
+    tried = trial_of(run, of)
+    return [] if tried is None else [f"{run.run_id} was a trial: measured on {tried:,} of {of:,} items only"]
 
 
 def _record(project: Project, run: Run, config: Config | None, notes: list[str]) -> Model | None:
@@ -247,7 +269,16 @@ def _sheet(
         fingerprint=_text(run.fingerprint.get("hash")),
         check=None,
         notes=tuple(notes),
+        whole=bool(body),
+        own=_own(record),
     )
+
+
+def _own(record: Model | None) -> dict[str, Any]:
+    """Return the settings that a model record gives: its own, else those that its server was started with."""
+    if record is None:
+        return {}
+    return {**_mapping(record.deployment.get("server_settings")), **record.settings}
 
 
 def _not_sent(record: Model | None, settings: Mapping[str, Any]) -> tuple[RecordSetting, ...]:

@@ -16,7 +16,7 @@ from evh.records.judge import UNVALIDATED, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evh.acts.field_table import Column, Table
+    from evh.acts.field_table import Column, Figure, Table
     from evh.acts.field_tests import Pair, Tests
     from evh.acts.sheet_model import Against
     from evh.acts.sources import Sources
@@ -251,7 +251,7 @@ def inside_spread(pair: Pair | None, *spreads: Spread | None) -> bool:
     return any(one is not None and abs(pair.difference) <= one.width for one in spreads)
 
 
-def spread_of(column: Column) -> Spread | None:
+def spread_of(column: Column | Figure) -> Spread | None:
     """Return how far an arm's repeats lie apart; None for a single run."""
     values = [one.value for one in column.repeats if one.value is not None]
     if len(values) < 2:

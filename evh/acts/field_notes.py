@@ -59,6 +59,23 @@ def unvalidated(judge: JudgedBy) -> str:
     return f"{judge.scorer}{by} was not measured against people: unvalidated"
 
 
+def barred(made: Sequence[FieldArm], ref: str | None, dataset: Dataset) -> list[str]:
+    """Return which arms of a field may not lead, and why, a sentence each; see `of_arms`."""
+    notes = []
+    for arm in made:
+        if arm.own:
+            notes.append(f"{arm.name} is measured on its own labels ({ref}): it never leads by them")
+        if arm.fitted:
+            notes.append(f"{arm.name} was fitted on items of {dataset.dataset_id}: it never leads here")
+        if arm.floor:
+            notes.append(f"{arm.name} is a floor: it shows what is easy, and never leads")
+        if arm.trial is not None:
+            notes.append(
+                f"{arm.name} is a trial over the first {arm.trial:,} of {arm.of:,} items: it never leads"
+            )
+    return notes
+
+
 def of_arms(
     table: Table,
     made: Sequence[FieldArm],
@@ -80,18 +97,7 @@ def of_arms(
         judge: the judge whose metric they are ranked by, or None.
         dataset: the dataset.
     """
-    notes = []
-    for arm in made:
-        if arm.own:
-            notes.append(f"{arm.name} is measured on its own labels ({ref}): it never leads by them")
-        if arm.fitted:
-            notes.append(f"{arm.name} was fitted on items of {dataset.dataset_id}: it never leads here")
-        if arm.floor:
-            notes.append(f"{arm.name} is a floor: it shows what is easy, and never leads")
-        if arm.trial is not None:
-            notes.append(
-                f"{arm.name} is a trial over the first {arm.trial:,} of {arm.of:,} items: it never leads"
-            )
+    notes = barred(made, ref, dataset)
     if judge is not None and not judge.validated:
         notes.append(unvalidated(judge))
     if len(leaders) > 1:

@@ -36,6 +36,21 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """One metric over the runs of an arm: the one place that repeats are put together.
+
+    Attributes:
+        repeats: every run, oldest first.
+        value: the mean over the items, of a run-level figure over the runs that have it; None where none has.
+        scores: item → score, the mean over the runs that have one; empty for a run-level figure.
+    """
+
+    repeats: tuple[Repeat, ...]
+    value: float | None
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """One arm's scores.
 
@@ -135,17 +150,7 @@ def read(
         if against
         else None
     )
-    held = tuple(
-        _Held(arm, tuple(found))
-        for arm in arms
-        if (
-            found := [
-                run
-                for one in arm_shelf.repeats(arm, sources.runs)
-                if (run := _scored(one, against)) and sources.readable(run)
-            ]
-        )
-    )
+    held = tuple(_Held(arm, found) for arm in arms if (found := runs_of(sources, arm, against)))
     key = (
         "table", dataset.dataset_id, metric, against,
         tuple((one.arm.name, tuple(run.key for run in one.runs)) for one in held),
@@ -154,6 +159,52 @@ def read(
         key, (), lambda: _read(sources, dataset, held, metric=metric, texts=texts or {}),
         Same(dataset), Same(texts), [one.made_of(sources) for one in held],
     )  # fmt: skip
+
+
+def runs_of(sources: Sources, arm: Arm, against: str | None) -> tuple[Run, ...]:
+    """Return the runs that an arm's figure against a set is made of, oldest first.
+
+    Those of its repeats that were scored against the set, and whose predictions can be read.
+
+    Args:
+        sources: the project's records.
+        arm: the arm.
+        against: ``labels/<dataset>/<set>`` or ``<tier>/<name>``; None for scores that name no set.
+    """
+    return tuple(
+        run
+        for one in arm_shelf.repeats(arm, sources.runs)
+        if (run := _scored(one, against)) and sources.readable(run)
+    )
+
+
+def figure(sources: Sources, dataset: Dataset, runs: Sequence[Run], metric: str, *, per_item: bool) -> Figure:
+    """Return one metric over the runs of an arm.
+
+    Args:
+        sources: the project's records.
+        dataset: the dataset: rows of other items do not count.
+        runs: the runs, oldest first, from `runs_of`.
+        metric: its key in the rows, or among the runs' own figures.
+        per_item: whether items have it: then the runs' own figures do not count.
+
+    Cost: one pass over the rows of the runs; of a run-level figure none.
+    """
+    if not per_item:
+        told = tuple(Repeat(run, run.scores.get(metric)) for run in runs)
+        return Figure(told, mean(one.value for one in told if one.value is not None), {})
+    known = dataset.by_id
+    gathered: dict[str, list[float]] = {}
+    repeats = []
+    for run in runs:
+        mine = [row for row in sources.predictions(run) if metric in row.scores and row.item_id in known]
+        for row in mine:
+            gathered.setdefault(row.item_id, []).append(row.scores[metric])
+        repeats.append(Repeat(run, mean(row.scores[metric] for row in mine)))
+    scores = {  # of one value its mean is no other: a run alone is not averaged item by item
+        item: values[0] if len(values) == 1 else mean(values) or 0.0 for item, values in gathered.items()
+    }
+    return Figure(tuple(repeats), mean(scores.values()), scores)
 
 
 def unread(sources: Sources, arm: Arm, against: str | None) -> list[Run]:
@@ -237,38 +288,30 @@ def _kept_column(
 
 
 def _column(sources: Sources, dataset: Dataset, held: _Held, metric: str, *, per_item: bool) -> Column | None:
-    arm, found, known = held.arm, held.runs, frozenset(dataset.by_id)
+    arm, found, known = held.arm, held.runs, dataset.by_id
     metric = _key(arm, metric)
-    gathered: dict[str, list[float]] = {}
+    made = figure(sources, dataset, found, metric, per_item=per_item)
+    if made.value is None:
+        return None
     scored: set[str] = set()
     failed: set[str] = set()
     costs: list[float] = []
     times: list[float] = []
-    repeats = []
     for run in found:
         rows = [row for row in sources.predictions(run) if row.item_id in known]
-        mine = [row for row in rows if metric in row.scores]
-        for row in mine:
-            gathered.setdefault(row.item_id, []).append(row.scores[metric])
-        scored |= {row.item_id for row in (mine if per_item else rows) if row.scores}
+        scored |= set() if per_item else {row.item_id for row in rows if row.scores}
         failed |= {row.item_id for row in rows if row.error is not None}
         answered = rows if arm.judged is None else sources.predictions(arm.run)  # not what judging took
         costs += [row.cost_usd for row in answered if row.cost_usd is not None]
         times += [row.latency_ms for row in answered if row.latency_ms is not None]
-        value = mean(row.scores[metric] for row in mine) if per_item else run.scores.get(metric)
-        repeats.append(Repeat(run, value))
-    scores = {item: math.fsum(values) / len(values) for item, values in gathered.items()}
-    values = [one.value for one in repeats if one.value is not None]
-    if not values:
-        return None
     return Column(
         arm=arm,
         run=found[-1],
         metric=metric,
-        repeats=tuple(repeats),
-        value=mean(scores.values()) if per_item else mean(values),
-        scores=scores,
-        scored=frozenset(scored),
+        repeats=made.repeats,
+        value=made.value,
+        scores=made.scores,
+        scored=frozenset(made.scores if per_item else scored),
         failed=frozenset(failed),
         cost_usd=mean(costs),
         latency_ms=_median(times),

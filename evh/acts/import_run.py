@@ -124,10 +124,11 @@ def plan(project: Project, *, dataset_id: str, source: Path, config_id: str, ask
             continue
         before = places.setdefault((row.part, item.item_id), row.place)
         if before != row.place or item.item_id in grouped[row.part]:
-            reasons.append(("doubled-item", f"{row.place}: {item.item_id}: it stands in {before} too"))
+            told = f", in the same repeat {row.part!r}" if log.repeats and len(parts) > 1 else ""
+            reasons.append(("doubled-item", f"{row.place}: {item.item_id}: it stands in {before} too{told}"))
             continue
         grouped[row.part][item.item_id] = _prediction(row, item, scores, adapter)
-    _refuse(reasons, source)
+    _refuse(reasons, source, asked.tool)
     facts = {
         "tool": asked.tool,
         "version": log.version or asked.version,
@@ -245,7 +246,7 @@ def _storable(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _refuse(reasons: Sequence[tuple[str, str]], source: Path) -> None:
+def _refuse(reasons: Sequence[tuple[str, str]], source: Path, tool: str) -> None:
     if not reasons:
         return
     codes = {code for code, _ in reasons}
@@ -256,8 +257,10 @@ def _refuse(reasons: Sequence[tuple[str, str]], source: Path) -> None:
             "or import over the dataset that was evaluated"
         )
     elif codes == {"doubled-item"}:
-        following = (
-            "one item is answered once in a run: name one arm (--part), or give each sample its item_id"
+        following = "one item is answered once in a run: " + (
+            f"name the trial of each row in a column {table.REPEAT}, or keep one row of each item"
+            if tool == table.NAME
+            else "name one arm (--part), or give each sample its item_id"
         )
     raise Refusal(
         codes.pop() if len(codes) == 1 else "bad-log",

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ItemArm:
-    """What one arm did on the item; ``cell.scores`` are aligned with ``scores``."""
+    """What one arm did on the item; ``cell.scores`` are aligned with ``scores``.
+
+    ``run_id`` is the run whose output is shown. Of an arm that ran several times ``repeats`` are the ids of
+    its runs, oldest first, and ``told`` says in words that the scores are means over them; else empty.
+    """
 
     name: str
     run_id: str
@@ -33,6 +37,8 @@ class ItemArm:
     tokens_in: float | None
     tokens_out: float | None
     cost_usd: float | None
+    repeats: tuple[str, ...] = ()
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ def view_item(
     columns = tuple(label_column(one, dataset, sources) for one in covering)
     made = []
     for arm in arms.of_dataset(project, dataset_id, runs, all_runs=sources.runs):
-        data = ArmData(arm, sources, columns, with_outputs=True)
+        data = ArmData(arm, sources, dataset, columns, with_outputs=True)
         row = data.rows.get(item_id)
         made.append(
             ItemArm(
@@ -110,6 +116,8 @@ def view_item(
                 tokens_in=row.tokens_in if row else None,
                 tokens_out=row.tokens_out if row else None,
                 cost_usd=row.cost_usd if row else None,
+                repeats=tuple(run.run_id for run in data.column.repeats),
+                told=data.column.told_repeats,
             )
         )
     labels = []

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evh.acts import steps
 from evh.acts.pair_test import check_level
 from evh.acts.sheet import build_sheet
 from evh.acts.sources import Sources
 from evh.errors import Refusal
 from evh.measure import power
 from evh.project import goals
+from evh.records.judge import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +114,8 @@ def plan(
         alpha: the level; by default the goal's, where the goals on this dataset name one, else 0.05.
 
     Raises:
-        Refusal: not two arms; a level that is none; what `build_sheet` refuses.
+        Refusal: not two arms; a level that is none; a judge's metric, named or the one that the arms are
+            compared by: no label moves it; what `build_sheet` refuses.
     """
     if len(set(runs)) != 2:
         raise Refusal(
@@ -123,6 +127,7 @@ def plan(
     check_level(alpha)
     sources = Sources(project)
     sheet = build_sheet(project, dataset_id, runs, metric=metric, against=against, sources=sources)
+    _refuse_judged(sheet, named=metric is not None)
     level, goal, notes = _level(project, dataset_id, alpha)
     notes += sheet.notes
     column = next((one for one in sheet.labels if sheet.against and one.ref == sheet.against.ref), None)
@@ -165,6 +170,35 @@ def plan(
     )
     few = max(FEWEST, project.settings.min_overlap)
     return _with_notes(found, notes, few)
+
+
+def _refuse_judged(sheet: Sheet, *, named: bool) -> None:
+    """Refuse a metric that a judge gave; the way out is one that labels decide, or the first labels."""
+    if scorer_of(sheet.row_metric) is None:
+        return
+    names = [arm.name for arm in sheet.arms]
+    held = [{one.metric for one in arm.scores if scorer_of(one.metric) is None} for arm in sheet.arms]
+    own = sorted(set.intersection(*held)) if held else []
+    here = shlex.join(["--runs", ",".join(names)])
+    origin = "it was named" if named else "the arms here are compared by it"
+    pair = shlex.join(
+        ["evh", "pair-test", *names, "--dataset-id", sheet.dataset_id, "--metric", sheet.row_metric]
+    )
+    if own:
+        follow = f"evh label-plan --dataset-id {sheet.dataset_id} {here} --metric {shlex.quote(own[0])}"
+    else:
+        follow = steps.label_sheet(sheet.dataset_id, f"--items disagree {here}")
+    raise Refusal(
+        "judges-metric",
+        "no number of labels moves what a judge gave",
+        why=[
+            f"{sheet.row_metric}: {origin}, and a judge gave it",
+            f"{' and '.join(names)}: both were scored by {', '.join(own)}, which labels decide"
+            if own
+            else f"{' and '.join(names)}: they share no score that labels decide",
+        ],
+        next=f"{follow}; what the judge's items could show: {pair}",
+    )
 
 
 def _level(project: Project, dataset_id: str, alpha: float | None) -> tuple[float, str | None, list[str]]:

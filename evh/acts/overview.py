@@ -312,8 +312,9 @@ def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[st
     if not line.sets and not line.references:
         made.append(steps.label_sheet(name))
     covered = _by_coverage(line, sources)
-    best = next(iter(covered), None)
-    own = [ref for ref in covered if ref.partition("/")[0] == name]
+    said = {ref for ref in covered if _is_an_arms(ref, sources)}
+    best = next((ref for ref in covered if ref not in said), None)
+    own = sorted((ref for ref in covered if ref.partition("/")[0] == name), key=lambda ref: ref in said)
     if not line.arms:
         origin = next((one for one in _captures_of(sources, name) if one in here), None)
         made.append(steps.recorded_arm(project, name, origin) if origin else steps.run_arm(project, name))
@@ -326,6 +327,8 @@ def _next_of(project: Project, line: DatasetLine, sources: Sources, here: set[st
     elif line.against is not None and any(not arm.n for arm in line.arms):
         flag = "--labels" if line.against.kind == "labels" else "--reference"
         made.append(f"evh rescore --dataset-id {name} {flag} {line.against.ref.removeprefix('labels/')}")
+    if said and best is None and not line.references:
+        made.append(steps.label_sheet(name, "--items all"))  # what an arm said is no reference for arms
     # Labels of every item, or of a dataset whose versions are made on purpose, are worth a reference.
     if best and not line.references and (line.governed or covered[best] == line.n_items):
         made.append(steps.promote(name, [best]))
@@ -373,6 +376,18 @@ def _by_coverage(line: DatasetLine, sources: Sources) -> dict[str, int]:
         labelled = sources.labelled(sources.sets[ref])
         made[ref] = sum(item.sha256 in labelled for item in items)
     return dict(sorted(made.items(), key=lambda pair: -pair[1]))
+
+
+def _is_an_arms(ref: str, sources: Sources) -> bool:
+    """Tell whether a set is what an arm said: made from its outputs, or from the decisions that it replays.
+
+    What a person settled is the person's, whatever was settled.
+    """
+    held = sources.sets[ref]
+    if held.from_arm or held.kind == "person":
+        return held.from_arm
+    latest = {run.config_id: run for run in sources.runs if not run.judged}
+    return any(sources.made_from(run, f"labels/{ref}") for run in latest.values())
 
 
 def _captures_of(sources: Sources, dataset_id: str) -> list[str]:

@@ -237,8 +237,9 @@ def _with_outputs(project: Project, run: Run) -> Run:
 def _folder(project: Project, run: Run, target: Target) -> str:
     """Return where the scored run goes: never over a measured run, which holds outputs.
 
-    ``runs-rescored`` has one place a run; a second reference gets a folder of its own, so that scores against
-    the first stay.
+    Against labels that is ``runs-labels-<dataset>-<set>``; where the run itself was measured there, against
+    that same set, ``runs-rescored-labels-<dataset>-<set>``. ``runs-rescored`` has one place a run; a second
+    reference gets a folder of its own, so that scores against the first stay.
     """
     if not target.is_labels:
         there = runs.place_of(project, runs.RESCORED) / run.run_id
@@ -248,8 +249,19 @@ def _folder(project: Project, run: Run, target: Target) -> str:
         same = against in (None, target.ref)
         return runs.RESCORED if same else f"{runs.RESCORED}-{target.ref.replace('/', '-')}"
     folder = runs.labels_folder(*target.reference_id.removeprefix("labels/").split("/", 1))
-    measured = folder == run.folder or (runs.place_of(project, folder) / run.run_id / "outputs").exists()
+    measured = folder == run.folder or _is_measured(project, folder, run.run_id)
     return f"{runs.RESCORED}-{folder.removeprefix('runs-')}" if measured else folder
+
+
+def _is_measured(project: Project, folder: str, run_id: str) -> bool:
+    """Tell whether a run lies there that holds outputs: as files, or in the rows of a measured run."""
+    there = runs.place_of(project, folder) / run_id
+    if (there / "outputs").exists():
+        return True
+    if not (there / runs.METRICS).exists():
+        return False
+    found = read_each([there], lambda one: runs.read_path(project, folder, one), [])
+    return any((one.derived or {}).get("kind") != "rescored" for one in found)
 
 
 def _scored_run(project: Project, job: Job, scored: scoring.Scored) -> Run:

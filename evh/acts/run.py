@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import run_retry, run_totals, scoring
-from evh.acts.run_asking import Asking
+from evh.acts import run_ray, run_retry, run_totals, scoring
+from evh.acts.run_asking import Arm, Asking, warm_up
 from evh.acts.run_budget import Budget, Progress
 from evh.acts.run_keep import Keeper
 from evh.acts.run_plan import Plan, plan, settings_of
+from evh.acts.run_ray import ClusterAsking
 from evh.acts.run_retry import TAKEN
 from evh.project import datasets, fingerprint, runs
 from evh.project.item_texts import ReadAhead
@@ -152,20 +153,31 @@ def _run(
     progress: Callable[[Progress], None] | None = None,
 ) -> _Ended | Unfinished:
     with held(project.locks, runs.rows_path(project, run), wait_s=0):
-        warmup_ms = None if plan.finish else _warm_up(plan)
+        # On a cluster the workers warm up, each for itself.
+        warmup_ms = None if plan.finish or plan.engine else warm_up(plan.config, plan.adapter)
         reason = None
         with Keeper(project, plan, run) as keeper:
             keeper.take_over(run_retry.answers(project, run))
+            run_ray.left_over(project, run, keeper)
             wanted = () if plan.finish else keeper.waiting
             with ReadAhead(project, plan.dataset, plan.items, wanted) as texts:
                 if plan.finish:
                     keeper.give_up(NOT_ASKED)
                 else:
                     meter = _Meter(plan, keeper, budget, progress)
-                    asking = Asking(plan, texts, budget, keeper.keep, number=number, idle=meter.idle)
+                    asking: Asking | ClusterAsking
+                    if plan.engine:
+                        asking = ClusterAsking(
+                            project, plan, run, texts, keeper.keep, number=number, flush=meter.idle
+                        )
+                    else:
+                        arm = Arm(plan.provider, plan.dataset.dataset_id, plan.prices, plan.concurrency)
+                        asking = Asking(arm, texts, budget, keeper.keep, number=number, idle=meter.idle)
                     for one in asking.answers(keeper.waiting):
                         meter.saw(one.answer, told=keeper.settle(one.item, one.answer))
                     reason = asking.stopped
+                    if isinstance(asking, ClusterAsking):
+                        warmup_ms = asking.warmup_ms
                     keeper.flush()
                     meter.tell()
                 texts.check()
@@ -175,7 +187,9 @@ def _run(
             )
             cost = run_totals.totals(tuple(keeper.rows.values())).cost_usd
             return Unfinished(run, len(keeper.rows), reason, failures, cost)
-        return _finish(project, plan, run, keeper, warmup_ms=warmup_ms)
+        ended = _finish(project, plan, run, keeper, warmup_ms=warmup_ms)
+        run_ray.forget(project, run)
+        return ended
 
 
 def _finish(
@@ -269,11 +283,3 @@ class _Meter:
                 left_s=(of - done) / rate if rate > 0 else None,
             )
         )
-
-
-def _warm_up(plan: Plan) -> float | None:
-    if plan.config.provider != "python" or not plan.adapter.has("warmup"):
-        return None
-    started = time.perf_counter()
-    plan.adapter.warmup(plan.config.params, plan.config.config_id)
-    return round((time.perf_counter() - started) * 1000, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evh.acts import scoring
 from evh.acts.model_calls import ModelCalls
@@ -13,14 +13,15 @@ from evh.adapters.providers import priced, text_of
 from evh.records.run import Prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evh.acts.run_budget import Budget
-    from evh.acts.run_plan import Plan
+    from evh.adapters.hooks import Adapter
+    from evh.adapters.providers import Provider
     from evh.llm.client import Client
     from evh.llm.crowd import Crowd
     from evh.llm.reply import Failure, Reply
-    from evh.project.item_texts import ReadAhead
+    from evh.records.config import Config
     from evh.records.dataset import Item
 
 
@@ -32,11 +33,48 @@ class Answered:
     answer: Answer
 
 
+class Texts(Protocol):
+    """What gives the bytes of items."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether every text that was read is the one recorded."""
+
+    def text(self, item: Item) -> bytes | None:
+        """Return an item's bytes, or None: they are not those recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What answers the items of a run, in this process or on a worker of a cluster.
+
+    Attributes:
+        provider: what answers.
+        dataset_id: the dataset, for messages.
+        prices: US dollars a million tokens.
+        concurrency: how many items are asked at once; None leaves it to the provider.
+    """
+
+    provider: Provider | ModelCalls
+    dataset_id: str
+    prices: Mapping[str, Any]
+    concurrency: int | None = None
+
+
+def warm_up(config: Config, adapter: Adapter) -> float | None:
+    """Let an adapter that answers warm up; return how long it took in milliseconds, None without a hook."""
+    if config.provider != "python" or not adapter.has("warmup"):
+        return None
+    started = time.perf_counter()
+    adapter.warmup(config.params, config.config_id)
+    return round((time.perf_counter() - started) * 1000, 3)
+
+
 class Asking:
     """Asks the items of one run.
 
     Args:
-        plan: the arm.
+        arm: what answers.
         texts: gives the items' bytes; as soon as one of them is found to be another one, no more is asked.
         budget: says whether one more may be asked.
         keep: keeps an answer. It is called before whoever asked takes the next item, for a model server on
@@ -50,15 +88,15 @@ class Asking:
 
     def __init__(
         self,
-        plan: Plan,
-        texts: ReadAhead,
+        arm: Arm,
+        texts: Texts,
         budget: Budget,
         keep: Callable[[Item, Answer], None],
         *,
         number: int = 1,
         idle: Callable[[], None] = lambda: None,
     ) -> None:
-        self._plan, self._texts, self._budget, self._keep = plan, texts, budget, keep
+        self._arm, self._texts, self._budget, self._keep = arm, texts, budget, keep
         self._number, self._idle = number, idle
         self._stopped: str | None = None
 
@@ -72,7 +110,7 @@ class Asking:
 
         Under a cap on the cost the items are asked one by one until an answer has told what one costs.
         """
-        ask = self._of_model if isinstance(self._plan.provider, ModelCalls) else self._of_provider
+        ask = self._of_model if isinstance(self._arm.provider, ModelCalls) else self._of_provider
         left = list(items)
         while left and self._budget.unknown:
             for one in ask(left[:1]):
@@ -93,7 +131,7 @@ class Asking:
         from evh.llm.crowd import Crowd
         from evh.llm.pace import Pace
 
-        model = self._plan.provider
+        model = self._arm.provider
         if not isinstance(model, ModelCalls):  # pragma: no cover - it was asked above
             raise TypeError
 
@@ -108,7 +146,7 @@ class Asking:
             return _Found(found, answer)
 
         crowd: Crowd[_Job, _Found] = Crowd(
-            model.server, ask, judge=lambda found: found.reply, pace=Pace(self._plan.concurrency)
+            model.server, ask, judge=lambda found: found.reply, pace=Pace(self._arm.concurrency)
         )
         for one in crowd.run(self._allowed(items), idle=self._idle):
             yield Answered(one.job.item, one.found.answer)
@@ -116,7 +154,7 @@ class Asking:
 
     def _text(self, job: _Job) -> tuple[str, Answer | None]:
         """Return an item's text; where its bytes are none that can be sent, the failure that it is."""
-        place = f"{self._plan.dataset.dataset_id}/{job.item.item_id}"
+        place = f"{self._arm.dataset_id}/{job.item.item_id}"
         text, error = scoring.attempt(lambda: text_of(job.data, place), place)
         if text is None:
             return "", Answer(Prediction(job.item.item_id, error=error))
@@ -125,7 +163,7 @@ class Asking:
     # --- everything else
 
     def _of_provider(self, items: Sequence[Item]) -> Iterator[Answered]:
-        threads = self._plan.concurrency or self._plan.provider.threads
+        threads = self._arm.concurrency or self._arm.provider.threads
         if threads <= 1:
             for job in self._allowed(items):
                 yield self._kept(self._ask(job))
@@ -149,11 +187,11 @@ class Asking:
                     yield self._kept(future.result())
         finally:
             if going:
-                self._plan.provider.stop()
+                self._arm.provider.stop()
             pool.shutdown(cancel_futures=True)
 
     def _ask(self, job: _Job) -> Answered:
-        made = _asked(self._plan, job.item, job.data)
+        made = _asked(self._arm, job.item, job.data)
         self._budget.ended(made.row.cost_usd, answered=made.output is not None)
         return Answered(job.item, made)
 
@@ -184,11 +222,11 @@ class _Found:
     answer: Answer
 
 
-def _asked(plan: Plan, item: Item, data: bytes) -> Answer:
-    place = f"{plan.dataset.dataset_id}/{item.item_id}"
+def _asked(arm: Arm, item: Item, data: bytes) -> Answer:
+    place = f"{arm.dataset_id}/{item.item_id}"
     started = time.perf_counter()
-    result, error = scoring.attempt(lambda: plan.provider.answer(item, data, place), place)
-    taken = round((time.perf_counter() - started) * 1000, 3) if plan.provider.timed else None
+    result, error = scoring.attempt(lambda: arm.provider.answer(item, data, place), place)
+    taken = round((time.perf_counter() - started) * 1000, 3) if arm.provider.timed else None
     if result is None:
         return Answer(Prediction(item.item_id, latency_ms=taken, error=error))
     hidden: dict[str, Any] = {}
@@ -201,7 +239,7 @@ def _asked(plan: Plan, item: Item, data: bytes) -> Answer:
         latency_ms=taken if result.latency_ms is None else result.latency_ms,
         tokens_in=result.tokens_in,
         tokens_out=result.tokens_out,
-        cost_usd=priced(result, plan.prices),
+        cost_usd=priced(result, arm.prices),
         hidden=hidden,
     )
     return Answer(row, result.output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evh.acts import misspelt, model_calls, model_prompt, run_resume, run_retry, scoring
+from evh.acts import misspelt, model_calls, model_prompt, ray_cluster, run_resume, run_retry, scoring
 from evh.adapters import loader, providers
 from evh.errors import Refusal
 from evh.project import configs, datasets, fingerprint, labels, models, runs
@@ -40,7 +40,8 @@ class Plan:
     ``resumed`` is set, it is the first of them. ``concurrency`` is how many items are asked at once; None
     leaves it to the provider. ``prices`` are US dollars a million tokens, the config's before its model
     record's. ``max_cost`` caps what all its runs cost, in US dollars. ``finish`` asks nothing: what has no
-    answer becomes a failed item. ``taken`` is the finished run whose answers are taken over.
+    answer becomes a failed item. ``taken`` is the finished run whose answers are taken over. ``engine`` is
+    ``ray`` to ask on a cluster, and empty in this process; it is no part of what is measured.
     """
 
     config: Config
@@ -60,6 +61,7 @@ class Plan:
     max_cost: float | None = None
     finish: bool = False
     taken: Taken | None = None
+    engine: str = ""
     notes: tuple[str, ...] = ()
 
     def says(self) -> list[str]:
@@ -74,6 +76,7 @@ class Plan:
         by = self.config.provider
         if isinstance(self.provider, model_calls.ModelCalls):
             by = f"{self.provider.model} at {self.provider.server.base_url}"
+        by += " on a Ray cluster" if self.engine else ""
         if self.finish:
             return [f"{first}, asking nothing: its items without an answer become failed ones, {against}"]
         if self.taken:
@@ -98,6 +101,7 @@ def plan(
     max_cost: float | None = None,
     finish: bool = False,
     retry_failed: bool = False,
+    engine: str = "",
 ) -> Plan:
     """Return what running an arm would do.
 
@@ -114,12 +118,13 @@ def plan(
         max_cost: what the runs may cost together, in US dollars, an earlier attempt's cost included.
         finish: go on with the latest unfinished run, ask nothing more, and let what has no answer fail.
         retry_failed: make a new run with the answers of the latest finished one, asking what failed in it.
+        engine: ``ray`` asks on a cluster; empty: in this process.
 
     Raises:
         Refusal: with every reason why the arm cannot run.
     """
     misspelt.refuse(project, config)
-    _refuse_options(config, repeat, max_cost)
+    _refuse_options(config, repeat, max_cost, finish=finish, engine=engine)
     resume = resume or finish
     run_resume.refuse_other_folder(project)
     wanted = dataset_id or config.dataset_id
@@ -212,6 +217,7 @@ def plan(
         max_cost=max_cost,
         finish=finish,
         taken=taken,
+        engine=engine,
         notes=tuple(notes),
     )
 
@@ -352,7 +358,9 @@ def _refuse_lacking(provider: ModelCalls, dataset: Dataset, items: tuple[Item, .
         )
 
 
-def _refuse_options(config: Config, repeat: int | None, max_cost: float | None) -> None:
+def _refuse_options(
+    config: Config, repeat: int | None, max_cost: float | None, *, finish: bool, engine: str
+) -> None:
     reasons = []
     if repeat is not None and not 1 <= repeat <= MOST_REPEATS:
         reasons.append(f"--repeat {repeat}: it can be 1 to {MOST_REPEATS}")
@@ -360,8 +368,15 @@ def _refuse_options(config: Config, repeat: int | None, max_cost: float | None) 
         reasons.append(f"--max-cost {max_cost}: is not an amount of US dollars above 0")
     if max_cost is not None and config.provider == "command":
         reasons.append("--max-cost: a command never tells what it costs, so no cap could be kept")
+    missing = ray_cluster.not_installed() if engine else []
+    if engine:
+        reasons += ray_cluster.uncounted({"--max-cost": max_cost})
+        reasons += ["--engine ray: --finish asks nothing"] if finish else []
     if reasons:
-        raise Refusal("bad-options", "that cannot be run", why=reasons, next="evh run --help")
+        ways = ["evh run --help", *([ray_cluster.INSTALL] if missing else [])]
+        raise Refusal("bad-options", "that cannot be run", why=[*reasons, *missing], next="; ".join(ways))
+    if missing:
+        raise ray_cluster.no_ray()
 
 
 def _folder(target: Target | None, dataset_id: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evh.acts import run_keep, run_resume
 from evh.project import arms, configs, datasets, judged, labels, runs
 from evh.project.provenance import Provenance
-from evh.project.shelf import missing
+from evh.project.shelf import missing, read_each
 from evh.store.text import plural
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class RunLine:
     ``against`` is ``labels/<dataset>/<set>`` or ``<tier>/<name>``, or None for an unscored run; ``source``
     is the kind of a label set's source. ``value`` is the primary metric's, and ``metric`` what readers call
     that: a validated judge's is without the word. ``n_scored`` is None where a foreign run does not say.
-    ``own`` and ``fitted`` tell that the score says less than it seems.
+    ``own`` and ``fitted`` tell that the score says less than it seems, and so does ``trial``: over how many
+    items it was one, None for a whole run. ``repeat`` is which of its arm's ``n_repeats`` repeats it is, from
+    1; None where it is none, or where that was not asked for.
     """
 
     run: Run
@@ -40,6 +43,9 @@ class RunLine:
     own: bool
     fitted: bool
     metric: str = ""
+    trial: int | None = None
+    repeat: int | None = None
+    n_repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class UnfinishedLine:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The runs, oldest first; ``n_older`` counts those that a later run of the same arm stands for."""
+    """The runs, oldest first; ``n_older`` counts those left out: see `listing`."""
 
     lines: tuple[RunLine, ...]
     unfinished: tuple[UnfinishedLine, ...]
@@ -96,11 +102,15 @@ def listing(
 ) -> Listing:
     """Return the runs of a project.
 
+    Of each arm, dataset and target the run that stands for it is listed, by the rule of every other view
+    (`arms.latest_last`): a trial (``--limit``) never stands for an arm that has run over all items. A trial
+    that came after it is listed too, for it is what was done last; so are all repeats of a listed run.
+
     Args:
         project: the project.
         dataset_id: only those on this dataset.
         config_id: only those of this arm.
-        everything: older runs too; else the latest of each arm, dataset and target.
+        everything: older runs too, which are only counted else.
 
     Raises:
         Refusal: a dataset or an arm that is not here, and of which there is no run either.
@@ -113,11 +123,11 @@ def listing(
         return dataset_id in (None, run.dataset_id) and config_id in (None, run.config_id)
 
     found = [run for run in every if wanted(run)]
-    latest = {(run.config_id, run.dataset_id, run.folder, arms.scored_against(run)): run.key for run in found}
-    shown = [run for run in found if everything or run.key in set(latest.values())]
+    listed = _standing(found)
+    shown = [run for run in found if everything or run.key in listed]
     begun = [_unfinished(project, path) for path in runs.unfinished(project)]
     return Listing(
-        tuple(lines(project, shown)),
+        tuple(_numbered(line, every) for line in lines(project, shown)),
         tuple(
             one
             for one in begun
@@ -126,6 +136,31 @@ def listing(
         len(found) - len(shown),
         tuple(problems),
     )
+
+
+def _standing(found: Sequence[Run]) -> set[str]:
+    """Return the keys of the runs that a short list shows."""
+    groups: dict[tuple[str, str, str, str | None], list[Run]] = {}
+    for run in found:
+        key = (run.config_id, run.dataset_id, run.folder, arms.scored_against(run))
+        groups.setdefault(key, []).append(run)
+    made = set()
+    for group in groups.values():
+        chosen = (arms.latest_last(group)[-1], group[-1])
+        repeated = {run.repeat_group for run in chosen if run.repeat_group is not None}
+        made |= {run.key for run in (*chosen, *(run for run in group if run.repeat_group in repeated))}
+    return made
+
+
+def _numbered(line: RunLine, every: Sequence[Run]) -> RunLine:
+    """Return a line with which of its arm's repeats the run is."""
+    run = line.run
+    if run.repeat_group is None or run.judged:
+        return line
+    names = [one.name for one in arms.repeats(arms.Arm(run.config_id, run, ()), every)]
+    if len(names) < 2 or run.run_id not in names:
+        return line
+    return replace(line, repeat=names.index(run.run_id) + 1, n_repeats=len(names))
 
 
 def _known(project: Project, every: Sequence[Run], dataset_id: str | None, config_id: str | None) -> None:
@@ -146,10 +181,21 @@ def lines(project: Project, listed: Sequence[Run]) -> list[RunLine]:
     sets: Mapping[str, LabelSet] = {one.ref: one for one in labels.read_all(project, [])}
     provenance = Provenance(project, sets)
     validity = judged.validity(project) if any(run.judged for run in listed) else judged.Validity()
+    sizes = _sizes(project, {run.dataset_id for run in listed if arms.limit_of(run) is not None})
     return [
-        replace(_line(run, sets, provenance), metric=validity.metric(run, run.shown_metric or ""))
+        replace(
+            _line(run, sets, provenance),
+            metric=validity.metric(run, run.shown_metric or ""),
+            trial=arms.trial_of(run, sizes.get(run.dataset_id, sys.maxsize)),
+        )
         for run in listed
     ]
+
+
+def _sizes(project: Project, names: Iterable[str]) -> dict[str, int]:
+    """Return how many items datasets have; one that cannot be read is left out."""
+    found = read_each(sorted(names), lambda one: datasets.read(project, one), [])
+    return {one.dataset_id: len(one.items) for one in found}
 
 
 def _line(run: Run, sets: Mapping[str, LabelSet], provenance: Provenance) -> RunLine:

@@ -76,7 +76,8 @@ def build_sheet(
         project: the project.
         dataset_id: the dataset whose items are the rows.
         runs: config or run ids; the first stands for production, the rest are the candidates. None named:
-            all arms that ran on the dataset: recorded ones, then a baseline's, then the rest by name.
+            all arms that ran on the dataset: recorded ones, then a baseline's, then the rest by name. A
+            config that ran several times has the means over its repeats, a run's id that run alone.
         metric: draws the winner, ``SCORER/M`` a judge's; by default the goal's, else the primary metric.
         against: the label set (``D/S``) or reference set (``tier/name``) whose scores draw the winner. By
             default the goal's, else ``wrong_against``, else the one that most of the arms were scored
@@ -163,7 +164,7 @@ def _rows(sources: Sources, layout: Layout, previews: Mapping[str, str]) -> _Row
         {arms[at].name: cells[at].scores[position] for at, position in compete.items()} for cells in answered
     ]
     right_or_wrong = choices.higher and all(
-        score in (None, 0, 1) for competing in scored for score in competing.values()
+        layout.columns[at].right_or_wrong(position) for at, position in compete.items()
     )
     settles = sheet_signals.settling(
         layout.labels, arms, choices.against, sources, asked=choices.wrong_against
@@ -189,6 +190,7 @@ def _rows(sources: Sources, layout: Layout, previews: Mapping[str, str]) -> _Row
                     item,
                     arms=arms,
                     cells=cells,
+                    first=layout.columns[0].shown_scores(item.item_id, cells[0]) if cells else (),
                     labels=layout.labels,
                     texts=texts,
                     seen=seen,

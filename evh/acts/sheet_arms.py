@@ -28,7 +28,8 @@ def of_sheet(project: Project, dataset_id: str, names: Sequence[str], sources: S
         project: the project.
         dataset_id: the dataset.
         names: config or run ids, shown in that order; none named: all that ran on the dataset, recorded
-            ones first, then those that a baseline was promoted from, then by name, and floors last.
+            ones first, then those that a baseline was promoted from, then by name, trials over some of the
+            items, and floors last.
         sources: the project's records.
 
     Raises:
@@ -38,7 +39,14 @@ def of_sheet(project: Project, dataset_id: str, names: Sequence[str], sources: S
     if names:
         return found
     promoted = promoted_arms(project, sources, sources.problems)
-    return sorted(found, key=lambda arm: (sources.is_floor(arm.run), not arm.recorded, not promoted(arm.run)))
+    dataset = sources.datasets.get(dataset_id)
+    n_items = len(dataset.items) if dataset else 0
+
+    def key(arm: Arm) -> tuple[bool, ...]:
+        tried = arms.trial_of(arm.run, n_items) is not None
+        return sources.is_floor(arm.run), not arm.recorded, not promoted(arm.run), tried
+
+    return sorted(found, key=key)
 
 
 def by_standing(data: Sequence[ArmData], choices: Choices, promoted: Callable[[Run], bool]) -> list[int]:

@@ -40,7 +40,8 @@ class Choices:
     """The options of a sheet, resolved.
 
     ``positions`` gives, for each arm that may win (its place among the arms), the place of its score column
-    that draws the winner. ``notes`` say what was chosen or left out for a reason.
+    that draws the winner: no floor, no trial, none that is flagged. ``notes`` say what was chosen or left out
+    for a reason.
     """
 
     metric: str
@@ -291,15 +292,18 @@ def _barred(arms: tuple[ArmColumn, ...], positions: dict[int, int]) -> list[str]
         ref = column.against.ref if column.against else ""
         if column.own:
             notes.append(
-                f"{arms[at].name} is measured on its own labels ({ref}): it never wins a row by them"
+                f"{arms[at].name} is measured on its own labels ({ref}): it wins no row and never leads"
             )
         elif column.fitted:
-            notes.append(f"{arms[at].name} was fitted on items of this dataset: it never wins a row here")
-        if column.own or column.fitted or arms[at].floor:
+            notes.append(
+                f"{arms[at].name} was fitted on items of this dataset: it wins no row, and never leads"
+            )
+        if column.own or column.fitted or arms[at].floor or arms[at].trial is not None:
             del positions[at]
     floors = [arm.name for arm in arms if arm.floor]
     if floors:
-        notes.append(f"{', '.join(floors)}: floors, that show what is easy; no signal or winner counts them")
+        named = ", ".join(floors)
+        notes.append(f"{named}: floors, that show what is easy: in no signal, winners of no row, no leaders")
     return notes
 
 

@@ -19,7 +19,8 @@ def dump(sheet: Sheet, *, scores_only: bool = False) -> bytes:
     """Return the sheet's bytes as CSV: UTF-8 with BOM, cells that no spreadsheet runs.
 
     One row an item, then the footer over the whole dataset: ``#mean``, ``#win rate`` and, where they were
-    asked for, ``#verdict``. A text longer than a cell is shortened and marked.
+    asked for, ``#verdict``; where an arm ran several times ``#repeats``, ``#lowest repeat`` and ``#highest
+    repeat``. A text longer than a cell is shortened and marked.
 
     Args:
         sheet: the sheet.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import field
+from evh.acts import field, field_notes
 from evh.acts.sheet_model import Footer
 from evh.errors import Refusal
 from evh.measure.numbers import mean
@@ -84,7 +84,9 @@ def verdicts(
         arms, against = judged, None
     rules, said = field.rules_for(sources, dataset.dataset_id, choices.metric, goal)
     ranked = field.verdicts(sources, dataset, arms, metric=metric, against=against, rules=rules)
-    return Verdicts(tuple(_told(one, ranked) for one in footer), field.told(ranked), (*ranked.notes, *said))
+    known = field_notes.barred(ranked.arms, against.ref if against else None, dataset)  # the sheet tells them
+    notes = [note for note in ranked.notes if note not in known]
+    return Verdicts(tuple(_told(one, ranked) for one in footer), field.told(ranked), (*notes, *said))
 
 
 def turned(layout: Layout, footer: Sequence[Footer]) -> list[str]:
@@ -92,7 +94,8 @@ def turned(layout: Layout, footer: Sequence[Footer]) -> list[str]:
 
     A metric without a value per item is stood in for by another one, row by row: winners, and what
     `label_plan` counts, then speak for the arm that is first by that one. The two are compared on the rows
-    that both arms have. An arm measured on its own labels, or fitted on items here, leads nothing.
+    that both arms have. An arm measured on its own labels, or fitted on items here, leads nothing, nor does a
+    trial.
     """
     arms, choices = layout.arms, layout.choices
     if choices.row_metric == choices.metric or not choices.row_metric:
@@ -105,6 +108,7 @@ def turned(layout: Layout, footer: Sequence[Footer]) -> list[str]:
         for at, place in enumerate(places)
         if place is not None
         and not (arms[at].scores[place].own or arms[at].scores[place].fitted)
+        and arms[at].trial is None
         and figures[at] is not None
         and means[at] is not None
     ]
@@ -185,12 +189,13 @@ def _line(sources: Sources, layout: Layout, data: ArmData, rate: float | None) -
         arm=arm.name,
         n=0 if position is None else tally.counts[position],
         of=len(items),
-        errors=tally.errors,
+        errors=data.failed(choices.against, items),
         means=tally.means,
         counts=tally.counts,
         figures=data.figures,
         win_rate=rate,
         majority_rates=tuple(majorities),
+        spreads=data.spreads,
     )
 
 

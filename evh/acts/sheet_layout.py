@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from evh.acts import judged_columns, sheet_arms, sheet_footer
 from evh.acts.sheet_choices import Choices, by_goal, choose
 from evh.acts.sheet_columns import BUNDLED_ADAPTERS, ArmData, arm_data, label_column
-from evh.project import arms as arm_shelf
 from evh.project import datasets
 from evh.project.shelf import read_each
 
@@ -95,7 +94,7 @@ def lay_out(
     labels = tuple(label_column(one, dataset, sources) for one in covering)
     judgements = judged_columns.of_sheet(sources, dataset_id, found, scorers=scorers)
     columns = [
-        arm_data(arm, sources, labels, with_outputs=with_outputs, judged=held)
+        arm_data(arm, sources, dataset, labels, with_outputs=with_outputs, judged=held)
         for arm, held in zip(found, judgements.columns, strict=True)
     ]
     texts = tuple(one.texts for one in covering)
@@ -127,26 +126,43 @@ def lay_out(
         judge=judge,
         goal=held_goal,
         same=same,
-        notes=(*wanted.notes, *_partial(found, sources, dataset)),
+        notes=(*wanted.notes, *_partial(columns, dataset)),
     )
 
 
-def _partial(found: Sequence[Arm], sources: Sources, dataset: Dataset) -> list[str]:
-    """Return which arms show one of several repeats, or some of the items only, a sentence each."""
+def _partial(columns: Sequence[ArmData], dataset: Dataset) -> list[str]:
+    """Return which arms have means over repeats, or ran over some of the items only, a sentence each."""
     notes = []
-    for arm in found:
-        together = len(arm_shelf.repeats(arm, sources.runs))
-        if together > 1:
+    for column in (one.column for one in columns):
+        if column.repeats:
             notes.append(
-                f"{arm.name} shows {arm.run.run_id}, one of {together} repeats: evh leaderboard --dataset-id "
-                f"{dataset.dataset_id} ranks it by their mean"
+                f"{column.name} ran {len(column.repeats)} times: {column.told_repeats}; the repeat shown is "
+                f"{column.run.run_id}"
             )
-        trial = arm_shelf.trial_of(arm.run, len(dataset.items))
-        if trial is not None:
+        notes += _scored_in_part(column, dataset.dataset_id)
+        if column.trial is not None:
             notes.append(
-                f"{arm.name} is a trial over {trial:,} of {len(dataset.items):,} items: its figures are of "
-                "those"
+                f"{column.name} is a trial over {column.trial:,} of {len(dataset.items):,} items: "
+                "its figures are of those, it wins no row and never leads"
             )
+    return notes
+
+
+def _scored_in_part(column: ArmColumn, dataset_id: str) -> list[str]:
+    """Return against which sets only some of an arm's repeats were scored, and what scores the others."""
+    n = len(column.repeats)
+    found = {one.against: len(one.runs) for one in column.scores if one.runs and len(one.runs) < n}
+    notes = []
+    for against, scored in found.items():
+        told = f"{column.name}: {scored} of {n} repeats count"
+        if against is None:
+            notes.append(f"{told} by the scores that name no set: the others have none, or cannot be read")
+            continue
+        flag = "--labels" if against.kind == "labels" else "--reference"
+        notes.append(
+            f"{told} against {against.ref}: the others were not scored, or cannot be read; evh rescore "
+            f"--dataset-id {dataset_id} {flag} {against.ref.removeprefix('labels/')} scores them"
+        )
     return notes
 
 

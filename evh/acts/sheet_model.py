@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evh.acts.field_model import Spread
 from evh.measure.signals import Signals
 from evh.records.pick import Pick
 from evh.records.run import Run
@@ -34,7 +35,8 @@ class ScoreColumn:
     """One metric of one arm against one set; ``against`` is None for a score that names none.
 
     ``own`` and ``fitted`` mark an arm measured on labels made from its own outputs, or on items that it was
-    fitted on: it never wins by such a score.
+    fitted on: it never wins by such a score. ``runs`` are the keys of the runs whose mean each score is,
+    oldest first: the repeats of the arm that were scored so; empty for the scores of one run.
     """
 
     metric: str
@@ -43,13 +45,17 @@ class ScoreColumn:
     higher: bool
     own: bool
     fitted: bool
+    runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ArmColumn:
     """One arm: its name (a config's id, or the run's that was asked for), its run, and its score columns.
 
-    A ``floor`` always says the same, to show what is easy: no signal counts it, and it never wins.
+    The outputs and decisions are those of ``run``. A ``floor`` always says the same, to show what is easy: no
+    signal counts it, and it never wins. ``repeats`` are the runs of an arm that ran several times, oldest
+    first: its scores are means over those that have them. Empty for a run alone, and where a run was named.
+    ``trial`` is over how many of the items its run was a trial, so that it wins no row; None for a whole run.
     """
 
     name: str
@@ -57,6 +63,23 @@ class ArmColumn:
     recorded: bool
     scores: tuple[ScoreColumn, ...]
     floor: bool = False
+    repeats: tuple[Run, ...] = ()
+    trial: int | None = None
+
+    @property
+    def repeat(self) -> str:
+        """Which repeat's outputs are shown, as ``repeat 3 of 3``; empty for a run alone."""
+        place = next((at for at, one in enumerate(self.repeats, 1) if one.key == self.run.key), None)
+        return f"repeat {place} of {len(self.repeats)}" if place else ""
+
+    @property
+    def told_repeats(self) -> str:
+        """Which repeat's outputs are shown, and over how many the scores are means; empty for a run alone."""
+        if not self.repeat:
+            return ""
+        over = sorted({len(one.runs) for one in self.scores if one.runs})
+        told = f"output of {self.repeat}"
+        return f"{told}; scores are means over {' or '.join(map(str, over))}" if over else told
 
     def position(self, metric: str, against: Against | None) -> int | None:
         """Return where the column of ``metric`` against ``against`` stands in ``scores``, or None."""
@@ -91,7 +114,11 @@ class LabelColumn:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one arm did on one item. ``scores`` are aligned with the arm's score columns; None is unscored."""
+    """What one arm did on one item. ``scores`` are aligned with the arm's score columns; None is unscored.
+
+    Of an arm that ran several times a score is the mean over the repeats that have it; output, decision and
+    error are those of the run that is shown.
+    """
 
     output: str | None
     decision: str | None
@@ -126,9 +153,11 @@ class Row:
 class Footer:
     """One arm over the whole dataset, whatever rows the filters show.
 
-    ``n`` items of ``of`` were scored by the sheet's metric and against; ``errors`` failed. ``means`` and
-    ``counts`` (over how many items) are aligned with the arm's score columns. ``figures`` are the run's own
-    scores for each set it was scored against, with those that have no value per item. ``win_rate`` is None
+    ``n`` items of ``of`` were scored by the sheet's metric and against; ``errors`` failed, of repeats in any
+    of them. ``means`` and ``counts`` (over how many items) are aligned with the arm's score columns.
+    ``figures`` are the run's own scores for each set it was scored against, with those that have no value per
+    item; of repeats the means that the leaderboard has. ``spreads`` tell of each set and metric how far the
+    repeats lie apart; empty for a run alone. ``win_rate`` is None
     for an arm that was scored on no row, or that cannot win. ``majority_rates`` holds, for each set, what an
     arm that always says the same could reach on the items that this arm was scored on. ``judge_win_rate`` is
     its share of what the sheet's judge gave over the rows judged. ``verdict`` (``leader``, ``contender``,
@@ -148,6 +177,11 @@ class Footer:
     judge_win_rate: float | None = None
     verdict: str | None = None
     p: float | None = None
+    spreads: tuple[tuple[Against | None, Mapping[str, Spread]], ...] = ()
+
+    def spread(self, metric: str, against: Against | None) -> Spread | None:
+        """Return how far the repeats lie apart by a metric against a set; None for a run alone."""
+        return dict(self.spreads).get(against, {}).get(metric)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ def of_row(
     *,
     arms: Sequence[ArmColumn],
     cells: Sequence[Cell],
+    first: Sequence[float | None],
     labels: Sequence[LabelColumn],
     texts: Sequence[str | None],
     seen: Mapping[str, frozenset[str]],
@@ -80,6 +81,7 @@ def of_row(
         item: the item.
         arms: the arms; the first stands for production. A floor after it counts in no signal.
         cells: what each arm did on the item.
+        first: the first arm's scores of the output that is shown, whose decision is told wrong or not.
         labels: the label columns.
         texts: what each of them says of the item; None for nothing.
         seen: the values that *new* compares with, from `signals.seen_values`.
@@ -94,7 +96,7 @@ def of_row(
     if cells:
         correct = {
             column.against.ref: score
-            for column, score in zip(arms[0].scores, cells[0].scores, strict=True)
+            for column, score in zip(arms[0].scores, first, strict=True)
             if column.metric == STAND_IN and column.against is not None
         }
         wrong = [

@@ -9,6 +9,9 @@ from evh.acts.label_sheet import text_cell
 from evh.records.answers import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evh.acts.field_model import Spread
     from evh.acts.sheet_model import Cell, Footer, Row, ScoreColumn, Sheet
 
 SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")
@@ -88,25 +91,52 @@ def _cell(cell: Cell, *, scores_only: bool) -> list[object]:
 
 
 def _footer(sheet: Sheet, *, scores_only: bool) -> list[tuple[object, ...]]:
-    """Return the footer's rows: the means below the scores, the rest below each arm's decisions."""
+    """Return the footer's rows: the means below the scores, the rest below each arm's decisions.
 
-    def line(name: str, told: list[object], *, means: bool = False) -> tuple[object, ...]:
+    Where an arm ran several times, so do its repeats: the lowest and the highest of them. Below the decisions
+    those are of the sheet's metric where that has no value per item.
+    """
+    nothing = [(None,) * len(footer.means) for footer in sheet.footer]
+
+    def line(
+        name: str, told: Sequence[object], scores: Sequence[Sequence[object]] = nothing
+    ) -> tuple[object, ...]:
         made: list[object] = [name, None, "over every item of the dataset", *(None for _ in sheet.fields)]
-        for footer, value in zip(sheet.footer, told, strict=True):
+        for value, below in zip(told, scores, strict=True):
             made += [value, None] if scores_only else [None, value, None]
-            made += [*footer.means] if means else [None for _ in footer.means]
+            made += below
         width = len(sheet.labels) + len(SIGNALS) + 3 + sheet.two_winners
         return (*made, *(None for _ in range(width)))
 
     def of(name: str) -> list[object]:
         return [_figure(footer, name) for footer in sheet.footer]
 
-    made = [line("#mean", [None for _ in sheet.footer], means=True), line("#win rate", of("win_rate"))]
+    made = [line("#mean", [None for _ in sheet.footer], [one.means for one in sheet.footer])]
+    if any(arm.repeats for arm in sheet.arms):
+        low, high = (_ends(sheet, end) for end in ("low", "high"))
+        made.append(line("#repeats", [arm.told_repeats or None for arm in sheet.arms]))
+        made += [line("#lowest repeat", *low), line("#highest repeat", *high)]
+    made.append(line("#win rate", of("win_rate")))
     if sheet.two_winners:
         made.append(line(f"#win rate by {sheet.judge}", of("judge_win_rate")))
     if any(footer.verdict is not None for footer in sheet.footer):
         made += [line("#verdict", of("verdict")), line("#p against the leader", of("p"))]
     return made
+
+
+def _ends(sheet: Sheet, end: str) -> tuple[list[object], list[list[object]]]:
+    """Return the lowest or highest of each arm's repeats, below its decisions and below its scores."""
+
+    def of(spread: Spread | None) -> object:
+        return None if spread is None else getattr(spread, end)
+
+    told: list[object] = []
+    scores: list[list[object]] = []
+    for arm, footer in zip(sheet.arms, sheet.footer, strict=True):
+        per_item = arm.position(sheet.metric, sheet.against) is not None
+        told.append(None if per_item else of(footer.spread(sheet.metric, sheet.against)))
+        scores.append([of(footer.spread(one.metric, one.against)) for one in arm.scores])
+    return told, scores
 
 
 def _figure(footer: Footer, name: str) -> object:

@@ -130,19 +130,9 @@ class Sources:
 
     def previews(self, dataset: Dataset) -> dict[str, str]:
         """Return the start of each item's text on one line; empty where the text is not here."""
-
-        def read(items: list[str] | None) -> dict[str, bytes]:
-            chosen = None if items is None else [known[name] for name in items]
-            return datasets.texts(self.project, dataset, chosen)
-
-        known = dataset.by_id
-        whole = read_each([None], read, [])
-        if not whole and dataset.items_file is None:  # some text is missing: the others are still shown
-            whole = read_each([[name] for name in known], read, self.problems)
-        made = dict.fromkeys(known, "")
-        for part in whole:
-            for name, data in part.items():
-                made[name] = one_line(data[: PREVIEW * 8].decode("utf-8", "ignore"), PREVIEW)
+        made = dict.fromkeys(dataset.by_id, "")
+        for name, data in datasets.texts_here(self.project, dataset, self.problems).items():
+            made[name] = one_line(data[: PREVIEW * 8].decode("utf-8", "ignore"), PREVIEW)
         return made
 
     def seen_values(self, dataset_id: str) -> Mapping[str, frozenset[str]]:
@@ -193,12 +183,13 @@ class Sources:
 
     def notes(self) -> list[str]:
         """Return a sentence for each record that could not be read, the first ten, the rest counted."""
+        told = {(one.what, one.why): one for one in self.problems}  # found twice, it is still one
         lines = [
             f"left out: {refusal.what}" + (f" ({refusal.why[0]})" if refusal.why else "")
-            for refusal in self.problems[:10]
+            for refusal in list(told.values())[:10]
         ]
-        if len(self.problems) > len(lines):
-            more = plural(len(self.problems) - len(lines), "more record")
+        if len(told) > len(lines):
+            more = plural(len(told) - len(lines), "more record")
             lines.append(f"left out: {more} (evh validate lists them)")
         return lines
 

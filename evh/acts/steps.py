@@ -146,6 +146,23 @@ def promote(dataset_id: str, refs: Sequence[str]) -> str:
     return f"evh reference-promote --dataset-id {dataset_id} --labels {ref} --tier silver --reason REASON"
 
 
+def promote_or_label(project: Project, dataset_id: str, refs: Sequence[str]) -> str:
+    """Return the command that promotes one of some sets, but for those that an arm made of its own outputs.
+
+    Where there are no others it is the one that writes a sheet for a person: an arm would be right by its
+    own word.
+    """
+    found = {
+        one.ref: one for one in read_each(refs, lambda ref: labels.read(project, *labels.split_ref(ref)), [])
+    }
+    kept = [ref for ref in refs if ref not in found or not found[ref].from_arm]
+    if kept or not refs:
+        return promote(dataset_id, kept or refs)
+    if dataset_id not in datasets.ids(project):
+        return f"evh label-sheet --dataset-id {dataset_id} --out sheet.csv --items all"
+    return label_sheet(dataset_id, "--items all")
+
+
 def other_dataset(project: Project, config_id: str, capture_id: str, dataset_id: str) -> list[str]:
     """Return the command that runs a recorded arm on the other dataset of its records; none where none is."""
     held = captures.parts(project, capture_id)

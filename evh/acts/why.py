@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from evh.acts import labels as labels_act
 from evh.acts import why_sheet
-from evh.acts.remade import Remaking
 from evh.acts.sources import Sources
 from evh.acts.why_chain import Chain
 from evh.acts.why_model import FIGURES, Answer, Evidence, no_such_form
@@ -15,7 +14,6 @@ from evh.project import labels, runs
 from evh.project.shelf import missing
 
 if TYPE_CHECKING:
-    from evh.acts.remade import Remade
     from evh.project.find import Project
     from evh.records.run import Run
 
@@ -30,7 +28,8 @@ def explain(project: Project, ref: str, *, dataset_id: str | None = None) -> Ans
         ref: ``run:<run>#<metric>`` (``<run>`` is a run's id, or ``<folder>/<id>`` for one of its scorings),
             ``sheet:<dataset>/<item>#<arm>.<metric>`` (``@<set>`` chooses the scoring where there are several;
             ``decision`` is a metric here), ``sheet:<dataset>/<item>#winner``,
-            ``sheet:<dataset>#<arm>.win_rate`` (``judge_winner`` and ``judge_win_rate`` are the judge's), or
+            ``sheet:<dataset>#<arm>.<metric>`` for the footer's figure, ``sheet:<dataset>#<arm>.win_rate``
+            (``judge_winner`` and ``judge_win_rate`` are the judge's), or
             ``agree:<set>,<set>#<figure>`` with a figure of `FIGURES`; a
             set is ``<dataset>/<set>`` or a reference set's ``<tier>/<name>``.
         dataset_id: of two sets' agreement, the dataset whose items count; by default that of the first.
@@ -76,9 +75,7 @@ def _run(project: Project, sources: Sources, ref: str, rest: str) -> Answer:
     chain.run(run)
     how = _how_counted(run, metric)
     if how is None:
-        remade = Remaking(sources).figure(run, metric)
-        how = _how_run(remade)
-        chain.figure(metric, how, remade.holds, f"{runs.METRICS} of {run.key}")
+        how = chain.figure(run, metric)
     same = [one for one in sources.runs if one.run_id == run.run_id and one.key != run.key]
     notes = [f"the same run scored elsewhere: run:{one.key}#{metric}" for one in same if metric in one.scores]
     return chain.answer(ref, figures[metric], how, notes)
@@ -90,13 +87,6 @@ def _how_counted(run: Run, metric: str) -> str | None:
     if metric == "n_errors":
         return "the rows that hold an error in place of an answer"
     return None
-
-
-def _how_run(remade: Remade) -> str:
-    if remade.made is None:
-        return remade.how
-    told = "and is that again" if remade.holds else f"but they now give {remade.made!r}"
-    return f"{remade.how}, {told}"
 
 
 def _agree(project: Project, sources: Sources, ref: str, rest: str, dataset_id: str | None) -> Answer:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evh.acts import why_judged
+from evh.acts.remade import Remaking
 from evh.acts.why_model import Answer, Evidence, compared
 from evh.project import captures, configs, datasets, fingerprint, labels, references, runs
 from evh.project.shelf import read_each
@@ -41,6 +42,7 @@ class Chain:
         self._sources = sources
         self._item_id = item_id
         self._told: set[tuple[str, str]] = set()
+        self._remaking = Remaking(sources)
 
     def run(self, run: Run, depth: int = 0) -> None:
         """Tell of a run: its figures and rows, what it asked, what it was scored against, what it is of."""
@@ -80,9 +82,20 @@ class Chain:
         if origin is not None:
             self.run(origin, depth + 1)
 
-    def figure(self, metric: str, told: str, holds: bool | None, by: str) -> None:  # noqa: FBT001 - a fact
-        """Tell, right after what holds it, whether a figure is still what its rows give."""
-        self.links.insert(1, Evidence(1, "figure", metric, told, by=by, matches=holds))
+    def figure(self, run: Run, metric: str) -> str:
+        """Tell, right after a run that was told, whether its figure is still what its rows give.
+
+        Returns:
+            That in words.
+        """
+        remade = self._remaking.figure(run, metric)
+        told = remade.how
+        if remade.made is not None:
+            told += ", and is that again" if remade.holds else f", but they now give {remade.made!r}"
+        after = next(at for at, one in enumerate(self.links, 1) if (one.kind, one.ref) == ("run", run.key))
+        link = Evidence(1, "figure", metric, told, by=f"{runs.METRICS} of {run.key}", matches=remade.holds)
+        self.links.insert(after, link)
+        return told
 
     def dataset(self, dataset_id: str, depth: int, recorded: str | None, by: str | None) -> None:
         """Tell of a dataset: its list of items, and their texts (or the one item's)."""

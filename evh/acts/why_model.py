@@ -81,6 +81,7 @@ def no_such_form(ref: str) -> Refusal:
             "run:RUN#METRIC is a run's figure",
             "sheet:DATASET/ITEM#ARM.METRIC is a cell of a dataset's sheet",
             "sheet:DATASET/ITEM#winner is who won its row",
+            "sheet:DATASET#ARM.METRIC is an arm's figure below the sheet",
             "sheet:DATASET#ARM.win_rate is an arm's share of the wins",
             f"agree:DATASET/SET,DATASET/SET#FIGURE is two sets' agreement ({', '.join(FIGURES)})",
         ],

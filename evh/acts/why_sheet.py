@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evh.acts import judged_columns, sheet_arms
+from evh.acts import field_table, judged_columns, sheet_arms
 from evh.acts.sheet import build_sheet
 from evh.acts.sheet_table import NONE_RIGHT
 from evh.acts.why_chain import Chain
 from evh.acts.why_model import no_such_form
 from evh.errors import Refusal
 from evh.project import datasets
-from evh.project.arms import scored_against
 from evh.project.shelf import missing
 from evh.store.text import plural
 
 if TYPE_CHECKING:
-    from evh.acts.sheet_model import ArmColumn, Row, ScoreColumn, Sheet
+    from collections.abc import Sequence
+
+    from evh.acts.sheet_model import Against, ArmColumn, Row, Sheet
     from evh.acts.sources import Sources
     from evh.acts.why_model import Answer
     from evh.project.arms import Arm
@@ -96,15 +97,28 @@ class _Shown:
         """Return the row of an item."""
         return next(one for one in self.sheet.rows if one.item_id == item_id)
 
-    def run_of(self, name: str, column: ScoreColumn) -> Run:
-        """Return the run that holds an arm's scores of a column: a judged one where a judge gave them."""
+    def tell(self, chain: Chain, name: str, metric: str, against: Against | None) -> tuple[Run, ...]:
+        """Tell of the runs that hold an arm's scores by a metric and return them: its repeats, oldest first.
+
+        A repeat whose rows are no longer what was recorded is in no mean; it is told of all the same.
+        """
         place = next(at for at, one in enumerate(self._arms) if one.name == name)
-        judge = next((one for one in self._judged.columns[place] if one.title == column.metric), None)
+        judge = next((one for one in self._judged.columns[place] if one.title == metric), None)
+        arm, ref = self._arms[place], against.ref if against else None
+        held: tuple[Run, ...]
+        changed: list[Run] = []
         if judge is not None:
-            return judge.run
-        arm = self._arms[place]
-        ref = column.against.ref if column.against else None
-        return next((run for run in arm.scored if scored_against(run) == ref), arm.run)
+            held = (judge.run,)
+        else:
+            held, changed = (
+                field_table.runs_of(self.sources, arm, ref),
+                field_table.unread(self.sources, arm, ref),
+            )
+        if not held and not changed:
+            held = (arm.run,)
+        for run in (*held, *changed):
+            chain.run(run)
+        return held
 
     def competing(self, winner: str) -> list[tuple[ArmColumn, int]]:
         """Return the arms that a row's winner is drawn from, each with the place of its score column."""
@@ -139,7 +153,7 @@ def _cell(shown: _Shown, item_id: str, column: str) -> Answer:
         )
     position = _position(sheet, arm, metric, against, shown.ref)
     read = arm.scores[position]
-    chain.run(shown.run_of(arm.name, read))
+    held = shown.tell(chain, arm.name, metric, read.against)
     others = [
         f"{row.cells[at].scores[n]!r} against {one.against.ref}: add @{one.against.ref}"
         for n, one in enumerate(arm.scores)
@@ -148,6 +162,7 @@ def _cell(shown: _Shown, item_id: str, column: str) -> Answer:
     error = row.cells[at].error
     how = f"{metric} of {arm.name} on {item_id}"
     how += f" against {read.against.ref}" if read.against else ""
+    how += f", {_repeats_on(shown, item_id, metric, held)}" if read.runs else ""
     how += f"; the item failed: {error}" if error else ""
     return chain.answer(shown.ref, row.cells[at].scores[position], how, others)
 
@@ -156,13 +171,7 @@ def _position(sheet: Sheet, arm: ArmColumn, metric: str, against: str, ref: str)
     """Return which score column a reference names: by its set, else the one that draws the sheet's winner."""
     found = [at for at, one in enumerate(arm.scores) if one.metric == metric]
     if against:
-        named, own = against.removeprefix("references/"), f"labels/{sheet.dataset_id}/"
-        found = [
-            at
-            for at in found
-            if (one := arm.scores[at].against) is not None
-            and named in (one.ref, one.ref.removeprefix("labels/"), one.ref.removeprefix(own))
-        ]
+        found = [at for at in found if _names(arm.scores[at].against, against, sheet.dataset_id)]
     if not found:
         known = sorted({f"{arm.name}.{one.metric}" for one in arm.scores} | {f"{arm.name}.decision"})
         raise Refusal(
@@ -181,7 +190,7 @@ def _winner(shown: _Shown, item_id: str, column: str) -> Answer:
     chain = Chain(shown.project, shown.sources, item_id)
     scores = []
     for arm, place in competing:
-        chain.run(shown.run_of(arm.name, arm.scores[place]))
+        shown.tell(chain, arm.name, arm.scores[place].metric, arm.scores[place].against)
         score = row.cells[shown.sheet.arms.index(arm)].scores[place]
         scores.append(f"{arm.name} {'—' if score is None else format(score, '.4g')}")
     won = ", ".join(row.judge_winners if column == BY_JUDGE else row.winners) or None
@@ -194,17 +203,12 @@ def _rate(shown: _Shown, column: str) -> Answer:
     arm, sheet = shown.sheet.arms[shown.at], shown.sheet
     name = column[len(arm.name) + 1 :]
     if name not in RATES:
-        raise Refusal(
-            "no-such-figure",
-            f"{shown.ref!r} names no figure of {arm.name} over the sheet of {sheet.dataset_id}",
-            why=[f"{arm.name}: there is {', '.join(f'{arm.name}.{one}' for one in RATES)}"],
-            next=f"a mean is its run's figure: evh why run:{arm.run.run_id}#METRIC",
-        )
+        return _figure(shown, name)
     winner = RATES[name]
     competing = _competing(shown, winner)
     chain = Chain(shown.project, shown.sources)
     for one, place in sorted(competing, key=lambda pair: pair[0].name != arm.name):
-        chain.run(shown.run_of(one.name, one.scores[place]))
+        shown.tell(chain, one.name, one.scores[place].metric, one.scores[place].against)
     footer = sheet.footer[shown.at]
     value = footer.judge_win_rate if winner == BY_JUDGE else footer.win_rate
     mine = next((place for one, place in competing if one.name == arm.name), None)
@@ -212,6 +216,82 @@ def _rate(shown: _Shown, column: str) -> Answer:
     how = f"the share of {arm.name} in the wins over the {plural(n, 'row')} it was scored on, by "
     how += f"{_by(shown, winner)}, among {', '.join(one.name for one, _ in competing)}; a win shared is split"
     return chain.answer(shown.ref, value, how)
+
+
+def _repeats_on(shown: _Shown, item_id: str, metric: str, held: Sequence[Run]) -> str:
+    """Return that a cell is a mean over repeats, with the score of each."""
+    told = []
+    for run in held:
+        row = next((one for one in shown.sources.predictions(run) if one.item_id == item_id), None)
+        score = None if row is None else row.scores.get(metric)
+        told.append(f"{run.run_id} {'—' if score is None else format(score, '.4g')}")
+    return f"the mean over its repeats: {', '.join(told)}"
+
+
+def _figure(shown: _Shown, name: str) -> Answer:
+    """Return an arm's figure below the sheet: of one run, or the mean over the repeats that have it."""
+    sheet, arm, footer = shown.sheet, shown.sheet.arms[shown.at], shown.sheet.footer[shown.at]
+    metric, _, against = name.partition("@")
+    metric = shown.named(metric)
+    found = _figures(shown, metric)
+    if against:
+        found = {one: held for one, held in found.items() if _names(one, against, sheet.dataset_id)}
+    if not found:
+        known = sorted(
+            {*RATES, *(one.metric for one in arm.scores)}.union(*(held for _, held in footer.figures))
+        )
+        raise Refusal(
+            "no-such-figure",
+            f"{shown.ref!r} names no figure of {arm.name} over the sheet of {sheet.dataset_id}",
+            why=[f"{arm.name}: there is {', '.join(f'{arm.name}.{one}' for one in known)}"],
+            next=f"evh inspect --sheet --dataset-id {sheet.dataset_id}",
+        )
+    chosen = sheet.against if sheet.against in found else next(iter(found))
+    place = arm.position(metric, chosen)
+    chain = Chain(shown.project, shown.sources)
+    held = shown.tell(chain, arm.name, metric, chosen)
+    told = [chain.figure(run, metric) for run in reversed(held) if metric in run.scores]
+    how = f"{metric} of {arm.name}" + (f" against {chosen.ref}" if chosen else "")
+    if arm.repeats and len(held) > 1:
+        how += f", {_repeats_over(shown, metric, held, per_item=place is not None)}"
+    elif told:
+        how += f": {told[0]}"
+    others = [
+        f"{value!r} against {one.ref}: add @{one.ref}"
+        for one, value in found.items()
+        if not against and one != chosen and one is not None
+    ]
+    return chain.answer(shown.ref, found[chosen], how, others)
+
+
+def _figures(shown: _Shown, metric: str) -> dict[Against | None, float | None]:
+    """Return an arm's figures of a metric below the sheet, by the set: the run's own, else the mean."""
+    arm, footer = shown.sheet.arms[shown.at], shown.sheet.footer[shown.at]
+    means = {
+        one.against: mean for one, mean in zip(arm.scores, footer.means, strict=True) if one.metric == metric
+    }
+    return means | {against: held[metric] for against, held in footer.figures if metric in held}
+
+
+def _repeats_over(shown: _Shown, metric: str, held: Sequence[Run], *, per_item: bool) -> str:
+    """Return how a figure is made of repeats, with the figure of each."""
+    dataset = shown.sources.datasets[shown.sheet.dataset_id]
+    made = field_table.figure(shown.sources, dataset, held, metric, per_item=per_item)
+    what = (
+        f"each of {plural(len(made.scores), 'item')} its mean over the repeats" if per_item else "their mean"
+    )
+    told = (
+        f"{one.run.run_id} {'—' if one.value is None else format(one.value, '.4g')}" for one in made.repeats
+    )
+    return f"of {plural(len(held), 'repeat')}, {what}: {', '.join(told)}"
+
+
+def _names(against: Against | None, text: str, dataset_id: str) -> bool:
+    """Tell whether a reference's ``@<set>`` names what scores were made against."""
+    if against is None:
+        return False
+    short = against.ref.removeprefix("labels/")
+    return text.removeprefix("references/") in (against.ref, short, short.removeprefix(f"{dataset_id}/"))
 
 
 def _competing(shown: _Shown, winner: str) -> list[tuple[ArmColumn, int]]:

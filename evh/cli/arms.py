@@ -86,7 +86,8 @@ def arm_smoke(
     """Ask an arm once, about its shortest item, with no second try: does it answer, how fast, at what price.
 
     The call goes into the smokes of the model record that the config names; the record is made where there
-    is none. No run is written. Exit 3: the call failed.
+    is none. Of a config that names none, the command is told that records what was seen. No run is written.
+    Exit 3: the call failed.
     """
     from evh.acts import arm_smoke as act
     from evh.acts import misspelt
@@ -115,6 +116,7 @@ def arm_smoke(
             key: told.get(key) for key in ("at", "config_id", "dataset_id", "item_id", "ok", "error", *keys)
         }
         row |= {"cost_usd": told.get("cost_usd"), "output": done.answer.output, "model_record": done.record}
+        row["record_command"] = done.way.command if done.way else None
         common.emit("arm-smoke", "smokes", [row], warnings=plan.notes)
         if not told["ok"]:
             click.get_current_context().exit(Partly.exit_code)
@@ -134,10 +136,19 @@ def arm_smoke(
         f"{told['tokens_out']:,} out" if "tokens_out" in told else "",
         f"{told['cost_usd']:.6f} USD" if "cost_usd" in told else "",
         f"model {told['model']}" if "model" in told else "",
+        f"build {told['system_fingerprint']}" if "system_fingerprint" in told else "",
         f"ended by {told['finish_reason']}" if "finish_reason" in told else "",
     ]
     common.say(f"{place}: answered; {', '.join(filter(None, figures))}".rstrip("; "))
     common.say(f"  {one_line(done.answer.output or '', 300)}")
     if done.record:
         common.say(f"models/{done.record}.json: the call is recorded")
-    common.next_steps([run_lines.go_on(config, plan.dataset.dataset_id, "").rstrip()])
+    steps = [run_lines.go_on(config, plan.dataset.dataset_id, "").rstrip()]
+    if done.way:
+        name = done.way.model_id
+        if done.way.command is None:
+            common.say(f"the model record {name} is of this model, and {config_id} does not name it")
+        else:
+            steps.insert(0, done.way.command)
+        common.say(f"to record calls, name it in {done.way.config}: model_record: {name}")
+    common.next_steps(steps)

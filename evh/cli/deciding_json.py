@@ -251,6 +251,9 @@ def check(made: Check) -> dict[str, Any]:
             }
             for one in made.differences
         ],
+        "unsaid": [
+            {"what": one.what, "found": one.found, "n": one.n, "days": list(one.days)} for one in made.unsaid
+        ],
         "lacking": dict(made.lacking),
         "no_settings": made.no_settings,
         "sentence": made.sentence,

@@ -117,6 +117,10 @@ def _show_check(found: Check) -> None:
             f"  {one.what}: {one_line(one.found)} in place of {expected}: {plural(one.n, 'record')}, on "
             f"{_days(one.days)}"
         )
+    for other in found.unsaid:
+        sent = f"{one_line(other.what)} = {one_line(other.found)}"
+        verb = "sends" if other.n == 1 else "send"
+        common.say(f"  {plural(other.n, 'record')} {verb} {sent}; what was measured does not say")
     if found.differ or (found.match and found.unrecorded):  # all alike needs no table
         table(
             ["day", "match", "differ", "not recorded"],

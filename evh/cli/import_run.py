@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evh.cli import common
-from evh.store.text import plural
+from evh.store.text import one_line, plural
 
 if TYPE_CHECKING:
     from evh.records.run import Run
@@ -45,9 +45,11 @@ def import_run(
     """Make a run of another tool's per-item outputs and scores; nothing is called or scored.
 
     An item is the one that the log names by item_id, else by the sample's id, else the one with its bytes.
+    Repeats of one arm (Inspect's epochs, a column repeat in a CSV) become a run each, in one group.
     """
     from evh.acts import import_run as act
     from evh.cli import run_lines
+    from evh.project import imported
 
     project = common.project()
     asked = act.Asked(tool, part=part, version=tool_version, adapter=adapter)
@@ -62,19 +64,23 @@ def import_run(
         return
     for run in made:
         name = run.key if not dry_run else f"runs/{config_id}_<time>"
+        trial = (imported.of_run(run) or {}).get("part") if run.repeat_group is not None else None
+        origin = source.name if trial is None else f"{source.name}, repeat {one_line(str(trial))}"
         failed = f", {plural(run.n_errors, 'item')} failed" if run.n_errors else ""
         common.say(
             f"{'would import' if dry_run else 'imported'} {name}: {plural(run.n_items, 'item')} of "
-            f"{dataset_id} from {source.name}{failed}"
+            f"{dataset_id} from {origin}{failed}"
         )
         for metric, value in run.scores.items():
             common.say(f"  {metric} {value:.4g} (as {tool} scored it)")
     common.warn(plan.warnings)
     if not dry_run:
+        named = " ".join(f"--run {run.run_id}" for run in made)
         common.next_steps(
             [
+                *([f"evh leaderboard --dataset-id {dataset_id}"] if len(made) > 1 else []),
                 f"evh inspect --sheet --dataset-id {dataset_id}",
-                f"evh rescore --run {made[-1].run_id} --labels {dataset_id}/SET",
+                f"evh rescore {named} --labels {dataset_id}/SET",
             ]
         )
 

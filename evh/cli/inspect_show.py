@@ -17,7 +17,7 @@ from evh.store.text import clean, one_line, plural
 if TYPE_CHECKING:
     from evh.acts.compare_runs import Comparison
     from evh.acts.item_view import ItemArm, ItemView
-    from evh.acts.sheet import ArmColumn, Cell, Sheet
+    from evh.acts.sheet import Against, ArmColumn, Cell, Sheet
     from evh.acts.sheet_model import ValueCount
     from evh.measure.signals import Signals
 
@@ -195,7 +195,8 @@ def _raw(value: object) -> str:
 
 def _show_arm(arm: ItemArm) -> None:
     say()
-    say(f"{arm.name} ({'recorded, ' if arm.recorded else ''}run {arm.run_id})")
+    told = f"; {arm.told}" if arm.told else ""
+    say(f"{arm.name} ({'recorded, ' if arm.recorded else ''}run {arm.run_id}{told})")
     if arm.cell.error is not None:
         say(f"  error: {one_line(arm.cell.error)}")
     if arm.cell.decision is not None:
@@ -271,7 +272,6 @@ def _footer_lines(sheet: Sheet, at: int) -> list[list[object]]:
         if value is None and place is not None:
             value = footer.means[place]
         n = max((footer.counts[place] for place in mine), default=0)
-        first = arm.scores[mine[0]] if mine else None
         made.append(
             [
                 arm.name,
@@ -284,10 +284,21 @@ def _footer_lines(sheet: Sheet, at: int) -> list[list[object]]:
                 footer.errors,
                 footer.verdict if against == sheet.against else None,
                 None if footer.p is None or against != sheet.against else f"{footer.p:.4f}",
-                _flags(own=first is not None and first.own, fitted=first is not None and first.fitted),
+                _noted(sheet, at, against),
             ]
         )
     return made or [_unscored(arm, footer.errors)]
+
+
+def _noted(sheet: Sheet, at: int, against: Against | None) -> str:
+    """Return what stands beside an arm's figure against a set: its flags, how far its repeats lie apart."""
+    arm = sheet.arms[at]
+    first = next((column for column in arm.scores if column.against == against), None)
+    spread = sheet.footer[at].spread(sheet.metric, against)
+    repeats = f"{len(spread.runs)} runs {spread.low:.3f} to {spread.high:.3f}" if spread else ""
+    tried = f"trial, {arm.trial:,} of {sheet.n_items:,}" if arm.trial is not None else ""
+    flags = _flags(own=first is not None and first.own, fitted=first is not None and first.fitted)
+    return ", ".join(one for one in (flags, tried, repeats) if one)
 
 
 def _unscored(arm: ArmColumn, errors: int) -> list[object]:
@@ -316,8 +327,9 @@ def _flags(*, own: bool, fitted: bool) -> str:
 
 def _decided(cell: Cell, right: float | None, score: float | None) -> str | None:
     """Return a cell as a table shows it: the decision, ✓ or ✗ where `correct` is 1 or 0, another score."""
-    if cell.error is not None:
-        return f"error: {one_line(cell.error, DECISION_WIDTH)}"
+    if cell.error is not None:  # where other repeats have a score, it is theirs
+        mean = "" if right is None and score is None else f" {right if right is not None else score:.3f}"
+        return f"error: {one_line(cell.error, DECISION_WIDTH)}{mean}"
     text = cell.decision if cell.decision is not None else cell.output
     if text is None and right is None and score is None:
         return None

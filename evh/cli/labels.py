@@ -90,7 +90,7 @@ def _next(project: Project, reports: list[LabelsReport], *, confusion: bool) -> 
         if sets:
             made.append(steps.score_labels(project, name, [one.ref for one in sets]))
             if not any(one.kind == "reference" and one.own for task in report.tasks for one in task.sets):
-                made.append(steps.promote(name, [one.ref for one in sets]))
+                made.append(steps.promote_or_label(project, name, [one.ref for one in sets]))
         return list(dict.fromkeys(made))
     if not reports:
         return []

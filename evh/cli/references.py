@@ -137,7 +137,7 @@ def _promoted_next(project: Project, dataset_id: str | None) -> str:
     refs = [ref for ref in labels.refs(project) if dataset_id in (None, ref.partition("/")[0])]
     owners = {ref.partition("/")[0] for ref in refs}
     one = dataset_id or (owners.pop() if len(owners) == 1 else "D")
-    return steps.promote(one, refs)
+    return steps.promote_or_label(project, one, refs)
 
 
 def _source_kinds(reference: Reference) -> list[str]:

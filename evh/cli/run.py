@@ -46,7 +46,11 @@ if TYPE_CHECKING:
     "--concurrency",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Ask N items at once (default: a model server is asked as many as it takes well, up to 64).",
+    help="Ask N items at once (default: a model server is asked as many as it takes well, up to 64); "
+    "with --engine ray so many on each worker (default: 16).",
+)
+@click.option(
+    "--engine", type=click.Choice(["ray"]), help="ray: ask on a Ray cluster (pip install 'evh[ray]')."
 )
 def run(
     *,
@@ -60,6 +64,7 @@ def run(
     limit: int | None,
     max_cost: float | None,
     concurrency: int | None,
+    engine: str | None,
     as_json: bool,
     dry_run: bool,
 ) -> None:
@@ -104,6 +109,7 @@ def run(
             max_cost=max_cost,
             finish=finish,
             retry_failed=retry_failed,
+            engine=engine or "",
         )
     if dry_run:
         run_lines.tell_plan("run", plan.says(), as_json=as_json, notes=plan.notes, unfinished=[])

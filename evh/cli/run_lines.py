@@ -158,16 +158,18 @@ def as_row(line: RunLine) -> dict[str, Any]:
         "repeat_group": run.repeat_group,
         "own_labels": line.own,
         "fitted_here": line.fitted,
+        "trial": line.trial,
         "fingerprint": run.fingerprint.get("hash"),
         "totals": of_run(run).dump() or None,
     }
 
 
 def flags(line: RunLine) -> str:
-    """Return what makes a score say less than it seems, in words."""
-    return ", ".join(
-        word for word, holds in (("own labels", line.own), ("fitted here", line.fitted)) if holds
-    )
+    """Return what makes a score say less than it seems, in words, and which repeat the run is."""
+    trial = "" if line.trial is None else f"trial over {plural(line.trial, 'item')}"
+    repeat = "" if line.repeat is None else f"repeat {line.repeat} of {line.n_repeats}"
+    told = ("own labels" if line.own else "", "fitted here" if line.fitted else "", trial, repeat)
+    return ", ".join(filter(None, told))
 
 
 def against(line: RunLine) -> str | None:

@@ -97,8 +97,10 @@ def runs(
         )
         if "flags" in left_out:  # a score that says less than it seems is never shown without saying so
             for line in found.lines:
-                if line.against and run_lines.flags(line):
-                    said = f"{line.run.run_id} against {line.run.labels or line.against}"
+                if (line.against or line.trial) and run_lines.flags(line):
+                    said = line.run.run_id + (
+                        f" against {line.run.labels or line.against}" if line.against else ""
+                    )
                     common.say(f"{said}: {run_lines.flags(line)}")
     else:
         common.say("no finished run" + (" that matches" if dataset_id or config_id else " yet"))

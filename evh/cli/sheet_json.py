@@ -55,6 +55,7 @@ def item(view: ItemView) -> dict[str, Any]:
             {
                 "name": one.name,
                 "run_id": one.run_id,
+                "repeats": list(one.repeats),
                 "recorded": one.recorded,
                 "latency_ms": one.latency_ms,
                 "tokens_in": one.tokens_in,
@@ -119,6 +120,8 @@ def arm(column: ArmColumn) -> dict[str, Any]:
         "config_id": column.run.config_id,
         "recorded": column.recorded,
         "floor": column.floor,
+        "trial": column.trial,
+        "repeats": [run.run_id for run in column.repeats],
         "scores": [
             {
                 "metric": one.metric,
@@ -127,6 +130,7 @@ def arm(column: ArmColumn) -> dict[str, Any]:
                 "higher_is_better": one.higher,
                 "own_labels": one.own,
                 "fitted_here": one.fitted,
+                "runs": list(one.runs),
             }
             for one in column.scores
         ],
@@ -206,6 +210,16 @@ def _footer(footer: Footer) -> dict[str, Any]:
         "p_corrected": footer.p,
         "judge_win_rate": footer.judge_win_rate,
         "figures": [{"against": _ref(against), "scores": dict(scores)} for against, scores in footer.figures],
+        "repeats": [
+            {
+                "against": _ref(against),
+                "metrics": {
+                    name: {"runs": list(one.runs), "low": one.low, "high": one.high}
+                    for name, one in spreads.items()
+                },
+            }
+            for against, spreads in footer.spreads
+        ],
         "majority_rates": [
             {"against": _ref(against), "rate": rate} for against, rate in footer.majority_rates
         ],

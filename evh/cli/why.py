@@ -24,8 +24,9 @@ def why(*, ref: str, dataset_id: str | None, as_json: bool) -> None:
     """Show the provenance of one number: runs, sets, guideline, promotion, scorer, each file's sha256.
 
     REF is run:RUN#METRIC, sheet:DATASET/ITEM#ARM.METRIC, sheet:DATASET/ITEM#winner,
-    sheet:DATASET#ARM.win_rate or agree:DATASET/SET,DATASET/SET#FIGURE; the pages of the catalog give it
-    ready to copy. Exit 1 when a file is no longer what was recorded, or a figure what its rows give.
+    sheet:DATASET#ARM.METRIC, sheet:DATASET#ARM.win_rate or agree:DATASET/SET,DATASET/SET#FIGURE; the pages of
+    the catalog give it ready to copy. Exit 1 when a file is no longer what was recorded, or a figure what its
+    rows give.
     """
     from evh.acts import why as act
 

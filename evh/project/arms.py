@@ -9,7 +9,7 @@ from evh.errors import Refusal
 from evh.project import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from evh.project.find import Project
     from evh.records.run import Run
@@ -47,13 +47,30 @@ def scored_against(run: Run) -> str | None:
 
 
 def trial_of(run: Run, n_items: int) -> int | None:
-    """Return over how many of a dataset's items a run was a trial (``--limit``); None for a whole run.
+    """Return over how many of a dataset's items a run was a trial (``--limit``); None for a whole run."""
+    limit = limit_of(run)
+    return limit if limit is not None and 0 < limit < n_items else None
 
-    A run that was scored again has the limit of the run that it was made from in its fingerprint.
-    """
+
+def limit_of(run: Run) -> int | None:
+    """Return the ``--limit`` of a run; of one that was scored again, that of the run it was made from."""
     data = run.fingerprint.get("data")
     limit = run.extra.get("limit", data.get("limit") if isinstance(data, dict) else None)
-    return limit if isinstance(limit, int) and 0 < limit < n_items else None
+    return limit if isinstance(limit, int) else None
+
+
+def latest_last(found: Iterable[Run]) -> list[Run]:
+    """Return runs, oldest first, so that the last of an arm's stands for it.
+
+    A trial over some of the items (``--limit``) never stands for an arm that has run over all of them. One
+    whose limit passed the number of its items was over all of them.
+    """
+
+    def whole(run: Run) -> bool:
+        limit = limit_of(run)
+        return limit is None or run.n_items < limit
+
+    return sorted(found, key=whole)
 
 
 def of_dataset(
@@ -72,7 +89,7 @@ def of_dataset(
     """
     everything = list(runs.read_all(project, []) if all_runs is None else all_runs)
     here = [run for run in everything if run.dataset_id == dataset_id and not run.judged]
-    measured = _latest_last([run for run in here if _stands_alone(run)])
+    measured = latest_last([run for run in here if _stands_alone(run)])
     if not names:
         latest = {run.config_id: run for run in measured}
         arms = [_arm(run.config_id, run, here) for run in latest.values()]
@@ -118,14 +135,6 @@ def repeats(arm: Arm, all_runs: Sequence[Run]) -> list[Arm]:
     return [
         _arm(run.run_id, run, here) for run in sorted(found, key=lambda run: (run.created_at, run.run_id))
     ]
-
-
-def _latest_last(measured: list[Run]) -> list[Run]:
-    """Return runs, oldest first, so that the last of an arm's stands for it.
-
-    A trial over some of the items (``--limit``) never stands for an arm that has run over all of them.
-    """
-    return sorted(measured, key=lambda run: run.extra.get("limit") is None)
 
 
 def _stands_alone(run: Run) -> bool:

@@ -28,7 +28,7 @@ def path_of(project: Project, goal_id: str) -> Path:
 
 def read_file(project: Project, path: Path) -> Baseline:
     """Return the baseline in a file."""
-    return record.parse(strict.read_object(path), project.show(path), stem=path.stem)
+    return record.parse(strict.read_object(project.readable(path)), project.show(path), stem=path.stem)
 
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Baseline]:

@@ -46,7 +46,7 @@ def read(project: Project, capture_id: str) -> Capture:
     path = path_of(project, capture_id) / MANIFEST
     if not path.exists():
         raise missing("capture", capture_id, ids(project), next="evh captures")
-    return record.parse(strict.read_object(path), project.show(path))
+    return record.parse(strict.read_object(project.readable(path)), project.show(path))
 
 
 def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Capture]:
@@ -69,7 +69,7 @@ def records(project: Project, capture: Capture) -> tuple[Record, ...]:
             why=[f"{RECORDS} and {RECORDS_LARGE}"],
         )
     path = large if large.exists() else small
-    data = strict.read_bytes(path)
+    data = strict.read_bytes(project.readable(path))
     recorded = file_sha256(capture, path.name)
     if recorded and sha256(data) != recorded:
         raise Refusal(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+import operator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +72,11 @@ def read_all(project: Project, problems: list[Refusal] | None = None) -> list[Da
 def versions(project: Project, problems: list[Refusal] | None = None) -> list[Dataset]:
     """Return every dataset that was made from another one, whole; of the others no item is read."""
     paths = listed(lambda: files(project.data / "datasets", ".json"), problems)
-    made = read_each(paths, lambda path: [_read(project, path)] if _may_have_parent(path) else [], problems)
+
+    def versions_in(path: Path) -> list[Dataset]:
+        return [_read(project, path)] if _may_have_parent(project.readable(path)) else []
+
+    made = read_each(paths, versions_in, problems)
     return [one for some in made for one in some if one.parent is not None]
 
 
@@ -109,6 +115,47 @@ def texts(project: Project, dataset: Dataset, items: list[Item] | None = None) -
         return _texts(project, dataset, list(dataset.items if items is None else items))
     key = ("texts", dataset.dataset_id)
     return dict(project.kept(key, places, lambda: _texts(project, dataset, list(dataset.items)), dataset))
+
+
+def texts_here(project: Project, dataset: Dataset, problems: list[Refusal]) -> dict[str, bytes]:
+    """Return the raw bytes of those items whose text is here and is the one recorded, by id.
+
+    Args:
+        project: the project.
+        dataset: the dataset.
+        problems: gets a Refusal of each other item; one of the whole where the texts lie in one file.
+    """
+    stored = dataset.items_file is not None
+    whole = read_each([None], lambda _: texts(project, dataset), problems if stored else [])
+    if whole or stored:
+        return whole[0] if whole else {}
+    places, make = text_places(project, dataset), partial(_texts_here, project, dataset)
+    key = ("texts here", dataset.dataset_id)
+    found = make() if places is None else project.kept(key, places, make, dataset)
+    problems += found.problems
+    return dict(found.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """The texts that are here, and why the others are not."""
+
+    texts: Mapping[str, bytes]
+    problems: tuple[Refusal, ...]
+
+
+def _texts_here(project: Project, dataset: Dataset) -> _Here:
+    problems: list[Refusal] = []
+    with Reader(project, dataset) as reader:
+        made = read_each(dataset.items, lambda one: _checked(reader, dataset, one), problems)
+    return _Here({name: data for part in made for name, data in part.items()}, tuple(problems))
+
+
+def _checked(reader: Reader, dataset: Dataset, item: Item) -> dict[str, bytes]:
+    found = reader.read(item)
+    if isinstance(found, bytes):
+        return {item.item_id: found}
+    raise item_texts.changed(dataset, [found])
 
 
 def text_places(project: Project, dataset: Dataset) -> list[Path] | None:
@@ -219,8 +266,10 @@ def digest(dataset: Dataset) -> str:
 
 
 def _read(project: Project, path: Path) -> Dataset:
+    project.readable(path)
+
     def read() -> Dataset:
-        return record.parse(strict.read_object(path), project.show(path))
+        return _steady(project, path, record.parse(strict.read_object(path), project.show(path)))
 
     dataset = project.kept(("dataset", path), [path], read)
     if dataset.items_file is None:
@@ -229,6 +278,32 @@ def _read(project: Project, path: Path) -> Dataset:
         ("dataset-items", path),
         [path, path.parent / dataset.items_file],
         lambda: _with_items(project, path, dataset),
+    )
+
+
+def _steady(project: Project, path: Path, dataset: Dataset) -> Dataset:
+    """Return the objects that a process that reads again had for a dataset and its items, where alike.
+
+    What was made of an item is then known to hold, whatever else of the manifest was edited.
+    """
+    memory = project.memory
+    if memory is None:
+        return dataset
+    items = memory.steady(("items of", path), {one.item_id: one for one in dataset.items}, _alike)
+    made = replace(dataset, items=tuple(items.values()))
+    return memory.steady(("manifest", path), {path: made}, _same_items)[path]
+
+
+def _alike(one: Item, other: Item) -> bool:
+    """Tell whether two items cannot be told apart, as their ``repr`` does: 1 and 1.0 are equal."""
+    return one.sha256 == other.sha256 and repr(one) == repr(other)
+
+
+def _same_items(one: Dataset, other: Dataset) -> bool:
+    return (
+        len(one.items) == len(other.items)
+        and all(map(operator.is_, one.items, other.items))
+        and repr(replace(one, items=())) == repr(replace(other, items=()))
     )
 
 

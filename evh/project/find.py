@@ -123,6 +123,8 @@ class Project:
 
     def inside(self, path: Path) -> bool:
         """Tell whether a path, links resolved, lies in the project, its data folder or ``EVAL_RUNS_DIR``."""
+        if _no_link_below(path, self.data):
+            return True
         bases = [self.root, self.data]
         if self.environ.get("EVAL_RUNS_DIR"):
             bases.append(Path(self.environ["EVAL_RUNS_DIR"]))
@@ -196,6 +198,17 @@ def _notes(start: Path, environ: Mapping[str, str], *, home: Path | None) -> tup
 
 def _same(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _no_link_below(path: Path, base: Path) -> bool:
+    """Tell whether a path lies below a folder with no link on the way: one look a part of it."""
+    if not path.is_relative_to(base) or ".." in path.parts:
+        return False
+    while path != base:
+        if path.is_symlink():
+            return False
+        path = path.parent
+    return True
 
 
 def _within(path: Path, base: Path) -> bool:

@@ -250,7 +250,7 @@ def _rows(label_set: LabelSet, raw: Mapping[str, bytes]) -> list[dict[str, Any]]
 
 
 def _read(project: Project, place: Path) -> LabelSet:
-    places = [place / MANIFEST, place / LARGE]
+    places = [project.readable(place / MANIFEST), project.readable(place / LARGE)]
     return project.kept(("label set", place), places, lambda: _read_anew(project, place))
 
 

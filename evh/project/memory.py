@@ -57,10 +57,23 @@ class Same(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a place looked like, and whether it is old enough to be known by that."""
+    """What a place looked like, whether it is old enough to be known by that, and when it last changed.
+
+    ``newest`` is in nanoseconds; 0 where the times of files are not what makes it unsettled.
+    """
 
     digest: str
     settled: bool
+    newest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Of(Generic[K, T]):
+    """The value of one object, and what it was made of beside."""
+
+    one: K
+    beside: object
+    value: T
 
 
 class Memory:
@@ -75,6 +88,7 @@ class Memory:
         self._looks: dict[str, _Look] = {}
         self._look_at = 0
         self._asked: dict[Hashable, int] = {}
+        self._settles_at = 0
 
     def look_again(self) -> None:
         """Begin another look at the files: within one look each is looked at once.
@@ -83,6 +97,7 @@ class Memory:
         """
         self._stamps.clear()
         self._looks.clear()
+        self._settles_at = 0
         self._look_at += 1
         for key in [key for key, last in self._asked.items() if self._look_at - last > LOOKS]:
             del self._asked[key]
@@ -110,6 +125,15 @@ class Memory:
         self._kept[key] = (stamp, made)
         return made
 
+    def known(self, key: Hashable, places: Iterable[Path], make: Callable[[], T], *more: object) -> T:
+        """Return what `kept` would, and change nothing that is kept: what is made now is forgotten."""
+        held = self._kept.get(key)
+        if held is None:
+            return make()
+        self._asked[key] = self._look_at
+        stamp = (tuple((str(place), self.stamp(place)) for place in places), more)
+        return cast("T", held[1]) if held[0] == stamp else make()
+
     def steady(self, key: Hashable, made: Mapping[K, T], alike: Callable[[T, T], bool]) -> dict[K, T]:
         """Return values by name, each as the object that was given for it the last time, where it is alike.
 
@@ -129,7 +153,15 @@ class Memory:
         self._kept[key] = (None, now)
         return now
 
-    def each(self, key: Hashable, held: Sequence[K], make: Callable[[K], T], *more: object) -> list[T]:
+    def each(
+        self,
+        key: Hashable,
+        held: Sequence[K],
+        make: Callable[[K], T],
+        *more: object,
+        own: Callable[[K], object] | None = None,
+        keep: bool = True,
+    ) -> list[T]:
         """Return what ``make`` gives of each object; of one that was there the last time, what it gave then.
 
         Args:
@@ -137,21 +169,34 @@ class Memory:
             held: the objects, known by what they are and not by what they say: none is there twice.
             make: makes a value of one.
             more: what else the values depend on, compared as values; a record as `Same`.
+            own: gives what else the value of one object depends on, compared as a value.
+            keep: whether what is given now is what a later call compares with.
         """
         self._asked[key] = self._look_at
         stamp, kept = self._kept.get(key, (None, {}))
-        before = cast("dict[int, tuple[K, T]]", kept) if stamp == more else {}
-        now: dict[int, tuple[K, T]] = {}
+        before = cast("dict[int, _Of[K, T]]", kept) if stamp == more else {}
+        now: dict[int, _Of[K, T]] = {}
         for one in held:
+            beside = None if own is None else own(one)
             old = before.get(id(one))
-            now[id(one)] = old if old is not None and old[0] is one else (one, make(one))
-        self._kept[key] = (more, now)
-        return [value for _, value in now.values()]
+            alike = old is not None and old.one is one and old.beside == beside
+            now[id(one)] = old if old is not None and alike else _Of(one, beside, make(one))
+        if keep:
+            self._kept[key] = (more, now)
+        return [of.value for of in now.values()]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was read yet."""
         return not self._kept
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether what was too young to be kept in the last look no longer is: another look keeps it.
+
+        A file whose time lies ahead is waited for by nobody.
+        """
+        return 0 < self._settles_at <= time.time_ns()
 
     def forget(self, key: Hashable) -> None:
         """Forget a value: it is made anew when it is asked for again."""
@@ -162,7 +207,7 @@ class Memory:
         path = str(place)
         if path not in self._stamps:
             found = self._seen(path, DEPTH)
-            self._stamps[path] = found.digest if found.settled else self._never()
+            self._stamps[path] = found.digest if found.settled else self._never(found)
         return self._stamps[path]
 
     def seen(self, place: Path) -> str:
@@ -185,7 +230,8 @@ class Memory:
             return _Look("none", settled=True)
         if not stat.S_ISDIR(found.st_mode):
             line = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
-            return _Look(line, settled=max(found.st_mtime_ns, found.st_ctime_ns) <= settled)
+            newest = max(found.st_mtime_ns, found.st_ctime_ns)
+            return _Look(line, settled=newest <= settled, newest=newest)
         if depth == 0:  # a link that leads back up
             return _Look("too deep", settled=False)
         try:
@@ -219,8 +265,13 @@ class Memory:
         return _Look(
             sha256(text + b"\0\0" + numbers.tobytes()),
             settled=newest <= settled and all(one.settled for one in below),
+            newest=max([newest, *(one.newest for one in below)]),
         )
 
-    def _never(self) -> str:
+    def _never(self, found: _Look) -> str:
         """Return what no other stamp equals, of this process or of another."""
+        now = time.time_ns()
+        settles_at = found.newest + int(SETTLED_S * 1e9)
+        if found.newest <= now < settles_at:
+            self._settles_at = max(self._settles_at, settles_at)
         return f"{UNSETTLED}{secrets.token_hex(8)}"

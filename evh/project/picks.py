@@ -28,7 +28,7 @@ def path_of(project: Project) -> Path:
 def read_lines(project: Project) -> list[Pick]:
     """Return every line of the list, oldest first; a last line that a crash cut is passed over."""
     path = path_of(project)
-    rows = journal.read(path).rows
+    rows = journal.read(project.readable(path)).rows
     return [
         record.parse(row, f"{project.show(path)}: line {number}") for number, row in enumerate(rows, start=1)
     ]

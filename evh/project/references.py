@@ -262,7 +262,7 @@ def _folder_of(project: Project, reference: Reference) -> Path:
 
 
 def _read(project: Project, place: Path) -> Reference:
-    places = [place / MANIFEST, place / LARGE]
+    places = [project.readable(place / MANIFEST), project.readable(place / LARGE)]
     return project.kept(("reference set", place), places, lambda: _read_anew(project, place))
 
 

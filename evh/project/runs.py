@@ -136,7 +136,7 @@ def _predictions(project: Project, run: Run, folder: Path) -> tuple[Prediction, 
     path = folder / str(named) if named in (ROWS, ROWS_LARGE) else _only_form(project, folder)
     if path is None:
         return ()
-    data = strict.read_bytes(path)
+    data = strict.read_bytes(project.readable(path))
     expected = (run.predictions or {}).get("sha256")
     if expected and sha256(data) != expected:
         raise Refusal(
@@ -409,7 +409,7 @@ def _only_form(project: Project, folder: Path) -> Path | None:
 
 
 def _read(project: Project, folder: str, path: Path) -> Run:
-    places = [path / METRICS, path / ROWS]
+    places = [project.readable(path / METRICS), path / ROWS]
     run = project.kept(("run", folder, path), places, lambda: _read_anew(project, folder, path))
     if run.reference_id and not run.reference_tier:  # a foreign run names its reference alone
         tiers = _tiers_of(project, run.reference_id)

@@ -82,6 +82,11 @@ class LabelSet:
         return ""
 
     @property
+    def from_arm(self) -> bool:
+        """Whether its labels are the outputs of an arm's run."""
+        return self.kind == "model" and bool(self.source.get("run_id") or self.source.get("config_id"))
+
+    @property
     def reads_output(self) -> bool:
         """Whether a rule took its answer from the recorded decision: such labels are production's own."""
         return any(rule.get("reads_output") for rule in self.rules)

@@ -92,6 +92,15 @@ def record_of_model(project: Project) -> None:
     )
 
 
+def ask_in_full(project: Project, **sent: Any) -> None:
+    """Put the whole request into the fingerprint of the arm's run, as a run that asked a server has it."""
+    path = project.data / "runs" / RUN / "metrics.json"
+    raw = json.loads(path.read_text())
+    body = {"model": NEW, "messages": [{"role": "user", "content": "{{item}}"}], "temperature": 0.0, **sent}
+    raw["fingerprint"]["system_under_test"]["request"] = {"base_url": "http://127.0.0.1:9/v1", "body": body}
+    path.write_text(json.dumps(raw))
+
+
 def promote(evh: CommandLine) -> None:
     """Promote the arm's run."""
     evh.ok("promote", "--run", RUN, "--goal", "serve", "--reason", "44 % of the rewards")
@@ -213,6 +222,7 @@ def test_every_part_can_differ(
 ) -> None:
     """The prompt, a setting that was sent, one that was not, the build; a hostile name is only text."""
     record_of_model(project)
+    ask_in_full(project)
     one = records()[20]
     build.capture("one", [{**one, "production": {**one["production"], **ran}}])
     outcome = evh("deploy-sheet", "--config", "airline_v2", "--capture", "one", "--json")
@@ -238,3 +248,105 @@ def test_what_has_no_sheet_is_refused(build: Builder, evh: CommandLine) -> None:
     evh.refused("never-ran", "deploy-sheet", "--config", "idle")
     evh.refused("no-such-arm", "deploy-sheet", "--config", "airline_v3")
     evh.refused("no-such-capture", "deploy-sheet", "--config", "airline_v2", "--capture", "zzz")
+
+
+def settings_sent(build: Builder, **settings: Any) -> None:
+    """Write a capture ``sent``: ten records of two days, of which the first four send these settings too."""
+    rows = records()[15:25]
+    for row in rows:
+        row["production"]["settings"] = {"temperature": 0.0}
+    for row in rows[:4]:
+        row["production"]["settings"] |= settings
+    build.capture("sent", rows)
+
+
+def test_a_setting_that_was_not_sent_differs_where_the_request_is_known(
+    build: Builder, project: Project, evh: CommandLine
+) -> None:
+    """The whole request is on record, and top_p is not in it: four of ten records ran something else."""
+    ask_in_full(project)
+    settings_sent(build, top_p=0.9)
+    outcome = evh("deploy-sheet", "--config", "airline_v2", "--capture", "sent", "--json")
+    assert outcome.code == 1
+    check(outcome.json, "deploy-sheet")
+    made = outcome.json["sheets"][0]["check"]
+    assert (made["match"], made["differ"], made["unsaid"]) == (6, 4, [])
+    assert made["differences"] == [
+        {"what": "top_p", "expected": None, "found": "0.9", "n": 4, "days": ["2026-11-02"]}
+    ]
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_setting_that_is_the_servers_own_matches(
+    build: Builder, project: Project, evh: CommandLine, *, full: bool
+) -> None:
+    """The model record says that reasoning_effort is none: production that sends it runs the same."""
+    record_of_model(project)
+    if full:
+        ask_in_full(project)
+    settings_sent(build, reasoning_effort="none")
+    made = evh.ok("deploy-sheet", "--config", "airline_v2", "--capture", "sent", "--json").json
+    found = made["sheets"][0]["check"]
+    assert (found["match"], found["differences"], found["unsaid"]) == (10, [], [])
+
+
+def test_what_its_server_was_started_with_is_the_servers_own(
+    build: Builder, project: Project, evh: CommandLine
+) -> None:
+    """``deployment.server_settings`` holds top_k 40: 40 matches, 20 does not."""
+    models.update(project, "agent", lambda _: Model("agent", deployment={"server_settings": {"top_k": 40}}))
+    ask_in_full(project)
+    settings_sent(build, top_k=40)
+    assert evh("deploy-sheet", "--config", "airline_v2", "--capture", "sent").code == 0
+    rows = records()[20:21]
+    rows[0]["production"]["settings"] = {"top_k": 20}
+    build.capture("other", rows)
+    outcome = evh("deploy-sheet", "--config", "airline_v2", "--capture", "other")
+    assert outcome.code == 1
+    assert "top_k: 20 in place of nothing: 1 record, on 2026-11-03" in outcome.out
+
+
+def test_a_setting_of_which_the_measured_run_does_not_say_is_told_apart(
+    build: Builder, evh: CommandLine
+) -> None:
+    """Without the request on record it is neither a difference nor hidden: exit 0, four records counted."""
+    settings_sent(build, top_p=0.9, note="<b>")
+    outcome = evh.ok("deploy-sheet", "--config", "airline_v2", "--capture", "sent", "--json")
+    check(outcome.json, "deploy-sheet")
+    found = outcome.json["sheets"][0]["check"]
+    assert (found["match"], found["differ"], found["differences"]) == (10, 0, [])
+    assert found["unsaid"] == [
+        {"what": "note", "found": "<b>", "n": 4, "days": ["2026-11-02"]},
+        {"what": "top_p", "found": "0.9", "n": 4, "days": ["2026-11-02"]},
+    ]
+    told = evh.ok("deploy-sheet", "--config", "airline_v2", "--capture", "sent").out
+    assert "4 records send top_p = 0.9; what was measured does not say" in told
+
+
+def test_a_setting_that_was_sent_still_differs_where_not_all_is_known(
+    build: Builder, evh: CommandLine
+) -> None:
+    """The temperature is among the settings that the run recorded: another one is a difference."""
+    settings_sent(build, temperature=0.7)
+    outcome = evh("deploy-sheet", "--config", "airline_v2", "--capture", "sent", "--json")
+    assert outcome.code == 1
+    found = outcome.json["sheets"][0]["check"]
+    assert [(one["what"], one["expected"], one["n"]) for one in found["differences"]] == [
+        ("temperature", "0.0", 4)
+    ]
+    assert found["unsaid"] == []
+
+
+def test_a_trial_says_over_how_many_items(build: Builder, evh: CommandLine) -> None:
+    """Only a trial ran: it is read, and what it was measured on is said; after a whole run that one is."""
+    said = {f"t{one['task_id']}": "done" for one in TASKS[:5]}
+    build.config("idle", dataset_id="airline")
+    build.run("idle", "airline", said, at="20261003T000000Z", extra={"limit": 5})
+    note = "idle_20261003T000000Z was a trial: measured on 5 of 50 items only"
+    assert note in evh.ok("deploy-sheet", "--config", "idle", "--json").json["warnings"]
+    assert note in evh.ok("deploy-sheet", "--config", "idle").err
+    whole = {f"t{one['task_id']}": "done" for one in TASKS}
+    build.run("idle", "airline", whole, at="20261002T000000Z")
+    found = evh.ok("deploy-sheet", "--config", "idle", "--json").json
+    assert found["sheets"][0]["run"] == "runs/idle_20261002T000000Z"
+    assert not any("trial" in note for note in found["warnings"])

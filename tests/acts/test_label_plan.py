@@ -9,6 +9,7 @@ import pytest
 from evh.acts import label_plan
 from evh.project import goals
 from evh.project.find import Project
+from tests.acts import judging
 from tests.conftest import CommandLine
 from tests.helpers import Builder, correct, tree_bytes
 from tests.schema import check
@@ -216,3 +217,31 @@ def test_it_writes_nothing_and_refuses_what_is_no_pair(
     evh.refused("bad-options", "label-plan", "--dataset-id", "d", "--runs", "one,two", "--alpha", "0.9")
     evh.ok("label-plan", "--dataset-id", "d", "--runs", "one,two")
     assert tree_bytes(project.root) == before
+
+
+def test_a_judges_metric_is_refused(project: Project, evh: CommandLine) -> None:
+    """No label moves it, by default or named; the way out is a first batch, then what labels decide."""
+    arms = judging.arms(project, {name: dict.fromkeys(ITEMS[:20], name) for name in ("x", "y")})
+    judging.judge_file(project, judging.PICK, "best")
+    judging.picks(evh, project, list(zip(ITEMS[:20], ["x"] * 14 + ["y"] * 6, strict=True)))
+    words = ["label-plan", "--dataset-id", "d", "--runs", "x,y"]
+    refused = evh.refused("judges-metric", *words).json["refused"]
+    assert refused["why"] == [
+        "best/judge_won_unvalidated: the arms here are compared by it, and a judge gave it",
+        "x and y: they share no score that labels decide",
+    ]
+    assert refused["next"] == (
+        "evh label-sheet --dataset-id d --out d.csv --items disagree --runs x,y; what the judge's items "
+        "could show: evh pair-test x y --dataset-id d --metric best/judge_won_unvalidated"
+    )
+    evh.ok(*refused["next"].partition("; ")[0].split()[1:], "--dry-run")
+    labels = dict.fromkeys(ITEMS[:10], "x")
+    arms.labels("d", "ann", labels)
+    evh.ok("rescore", "--dataset-id", "d", "--labels", "d/ann")
+    (project.data / "goals").mkdir()
+    (project.data / "goals" / "g.yaml").write_text("datasets: [d]\nmetric: best/judge_won\n")
+    refused = evh.refused("judges-metric", *words, "--metric", "best/judge_won").json["refused"]
+    assert refused["why"][1].startswith("x and y: both were scored by correct")
+    again = refused["next"].partition("; ")[0]
+    assert again == "evh label-plan --dataset-id d --runs x,y --metric correct"
+    assert evh.ok(*again.split()[1:], "--json").json["plans"][0]["seen"]["n"] == 10

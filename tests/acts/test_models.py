@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from typing import Any
 
@@ -14,7 +15,7 @@ from evh.records.model import Model
 from tests.conftest import NOW, CommandLine
 from tests.helpers import Builder, tree_bytes
 from tests.schema import check
-from tests.servers.replies import error, fine
+from tests.servers.replies import error, fine, http, message
 from tests.servers.scripted import Scripted
 
 
@@ -228,6 +229,47 @@ def test_a_call_that_fails_is_recorded_too(build: Builder, evh: CommandLine) -> 
         )
         assert "names no model_record" in evh("arm-smoke", "--config", "e").err
     assert [one["error"] for one in record(build.project)["smokes"]] == ["failing: HTTP 500: down"] * 2
+
+
+def test_what_an_arm_without_a_record_showed_can_be_recorded(build: Builder, evh: CommandLine) -> None:
+    """What answered, its build and price are in the command that writes the record; it then takes calls."""
+    with Scripted([fine("hello")]) as server:
+        smoke_arm(build, server)
+        document = evh.ok("arm-smoke", "--config", "c", "--json").json
+        check(document, "arm-smoke")
+        (row,) = document["smokes"]
+        assert row["model_record"] is None
+        assert row["record_command"] == (
+            "evh model-record --model m --upstream m --deployment tag=scripted-1 --price in=1"
+        )
+        assert not (build.project.data / "models").exists()
+        told = evh.ok("arm-smoke", "--config", "c")
+        assert row["record_command"] in told.out
+        assert "to record calls, name it in data/configs/c.yaml: model_record: m" in told.out
+        assert "c names no model_record: what is seen is told, and not recorded" in told.err
+        evh.ok(*shlex.split(row["record_command"])[1:])
+        again = evh.ok("arm-smoke", "--config", "c", "--json").json["smokes"][0]
+        assert again["record_command"] is None
+        assert "the model record m is of this model" in evh.ok("arm-smoke", "--config", "c").out
+        with (build.project.data / "configs" / "c.yaml").open("a") as config:
+            config.write("model_record: m\n")
+        assert evh.ok("arm-smoke", "--config", "c", "--json").json["smokes"][0]["model_record"] == "m"
+    made = record(build.project, "m")
+    assert made["deployment"] == {"tag": "scripted-1"}
+    assert len(made["smokes"]) == 1
+
+
+def test_a_hostile_reply_stays_one_word_of_the_command(build: Builder, evh: CommandLine) -> None:
+    """The server's name of the model is quoted; one with an escape in it is left out; the id is an id."""
+    said = {**message("hello"), "model": "x; rm -rf ~", "system_fingerprint": "\u001b[2J"}
+    with Scripted([http(200, said)]) as server:
+        params = {"provider": "openai", "model": "org/Big 7B:q4", "base_url": server.base_url}
+        build.config("c", dataset_id="d", params=params)
+        (row,) = evh.ok("arm-smoke", "--config", "c", "--json").json["smokes"]
+    assert shlex.split(row["record_command"]) == [
+        "evh", "model-record", "--model", "org-Big-7B-q4", "--upstream", "org/Big 7B:q4",
+        "--deployment", "tag=x; rm -rf ~",
+    ]  # fmt: skip
 
 
 def test_any_arm_can_be_tried_but_a_recorded_one(build: Builder, evh: CommandLine) -> None:

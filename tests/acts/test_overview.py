@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evh.acts import steps
 from evh.acts.overview import WrongLabel, overview
 from evh.project.find import Project
 from evh.records.labelset import LabelSet
@@ -197,3 +198,41 @@ def test_a_capture_that_an_arm_replays_is_no_dataset_to_make(built: Builder) -> 
     assert step in overview(built.project).next
     built.run("later", "d", PRODUCTION, params={"provider": "recorded", "capture": "late"})
     assert step not in overview(built.project).next
+
+
+def test_what_an_arm_said_is_not_proposed_as_a_reference(project: Project, evh: CommandLine) -> None:
+    """A run's own set labels all: a sheet for a person is proposed, and a person's set once it is there."""
+    build = Builder(project)
+    build.dataset("d", {"one": "1", "two": "2", "three": "3"})
+    run = build.run("c", "d", TRUTH)
+    source = {"kind": "model", "run_id": run.run_id, "config_id": "c"}
+    auto = build.labels("d", "auto", TRUTH, source=source)
+    made = overview(project).next
+    assert not any("reference-promote" in line for line in made)
+    assert "evh label-sheet --dataset-id d --out d.csv --items all" in made
+    for words in (["labels"], ["references"]):
+        told = evh.ok(*words).out
+        assert "reference-promote" not in told
+        assert "evh label-sheet --dataset-id d --out d.csv --items all" in told
+    build.labels("d", "zoe", TRUTH)
+    assert steps.promote("d", ["d/zoe"]) in overview(project).next
+    assert "--labels d/zoe --tier" in evh.ok("references").out
+    rescored = [line for line in overview(project).next if line.startswith("evh rescore")]
+    assert rescored == ["evh rescore --dataset-id d --labels d/zoe"]
+    assert auto.from_arm
+
+
+def test_what_production_decided_is_not_proposed_as_a_reference(project: Project) -> None:
+    """A rule set of recorded decisions, beside an arm that replays them; one of outcomes is proposed."""
+    build = Builder(project)
+    build.capture("cap", [{"record_id": "one", "item": "1"}])
+    build.dataset("d", {"one": "1", "two": "2"})
+    build.run(
+        "production", "d", {"one": "yes", "two": "no"}, params={"provider": "recorded", "capture": "cap"}
+    )
+    labels = {"one": "yes", "two": "no"}
+    source = {"kind": "rule", "capture": "cap", "rules_file": "r.yaml"}
+    build.labels("d", "decided", labels, source=source, rules=({"name": "r", "reads_output": True},))
+    assert not any("reference-promote" in line for line in overview(project).next)
+    build.labels("d", "outcomes", labels, source=source, rules=({"name": "r", "reads_output": False},))
+    assert steps.promote("d", ["d/outcomes"]) in overview(project).next

@@ -24,32 +24,19 @@ from evh.llm.verdict import Verdict
 from evh.project.find import Project
 from evh.records.evidence import Reading
 from evh.store.hashing import sha256_text
+from tests.acts.clusters import needs_ray, two_nodes
 from tests.acts.labeling import answer, chats, chunk_of, label, log, rows
 from tests.conftest import CommandLine
 from tests.servers.replies import http
 from tests.servers.scripted import Play, Request, Scripted
 
-needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'evh[ray]'"
-)
 TEXTS = [f"user: turn {n}, {'I want a refund' if n % 7 == 0 else 'hello'}." for n in range(200)]
 
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Two nodes on this machine, which ``RAY_ADDRESS`` names."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("PYTHONPATH", str(Path(ray_engine.__file__).parents[2]))
-    from ray.cluster_utils import Cluster
-
-    head = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100_000_000}
-    made = Cluster(initialize_head=True, head_node_args=head)
-    try:
-        made.add_node(num_cpus=1, object_store_memory=100_000_000)
-        monkeypatch.setenv("RAY_ADDRESS", made.address)
-        yield made
-    finally:
-        made.shutdown()
+    yield from two_nodes(monkeypatch)
 
 
 def labels(project: Project) -> dict[str, tuple[bool, str]]:
@@ -171,3 +158,6 @@ def test_a_cap_over_a_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(Refusal) as told:
         ray_engine.check(Options(engine="ray"))
     assert told.value.code == "no-ray"
+    with pytest.raises(Refusal) as told:
+        ray_engine.check(Options(max_calls=5, engine="ray"))
+    assert told.value.why == ("ray: it is not installed", "--max-calls: nobody counts over a whole cluster")

@@ -343,3 +343,51 @@ def test_a_reference_is_named_with_its_tier(build: Builder, evh: CommandLine, ru
     for name in ("gold", "gold/", "/g"):
         refused = evh.refused("bad-ref", "rescore", "--run", run_id, "--reference", name).json["refused"]
         assert refused["why"] == ["write it as TIER/NAME; there is gold/g"]
+
+
+def test_a_run_measured_against_one_set_is_scored_against_others(build: Builder, evh: CommandLine) -> None:
+    """``run --labels d/s``, then d/t and gold/g, each in its folder, again and again: every view reads all.
+
+    The echo arm says alpha, beta, gamma: right on one of the two labels of s, on the one of t and of g.
+    """
+    measured = evh.ok("run", "--config", "c", "--labels", "d/s", "--json").json["runs"][0]
+    name = measured["run_id"]
+    before = tree_bytes(build.project.data / "runs-labels-d-s")
+    for chosen in (["--run", name], ["--run", f"runs-labels-d-s/{name}"], ["--dataset-id", "d"]):
+        for words, folder in (
+            (["--labels", "d/t"], "runs-labels-d-t"),
+            (["--reference", "gold/g"], "runs-rescored"),
+        ):
+            (row,) = evh.ok("rescore", *chosen, *words, "--json").json["runs"]
+            assert (row["folder"], row["derived"]["from"]) == (folder, f"runs-labels-d-s/{name}")
+    assert tree_bytes(build.project.data / "runs-labels-d-s") == before
+    wanted = {"labels/d/s": 0.5, "labels/d/t": 1.0, "gold/g": 1.0}
+    for against, value in wanted.items():
+        words = ["leaderboard", "--dataset-id", "d", "--against", against.removeprefix("labels/"), "--json"]
+        assert [arm["value"] for arm in evh.ok(*words).json["arms"]] == [value]
+    sheet = evh.ok("inspect", "--sheet", "--dataset-id", "d", "--json").json
+    figures = {one["against"]: one["scores"]["correct"] for one in sheet["footer"][0]["figures"]}
+    assert figures == wanted
+    goals = build.project.data / "goals"
+    goals.mkdir()
+    (goals / "g.yaml").write_text("datasets: [d]\nmetric: correct\n")
+    (goal,) = evh.ok("goals", "--json").json["goals"]
+    assert {one["against"]: one["arms"][0]["value"] for one in goal["groups"]} == wanted
+    evh.ok("validate")
+
+
+def test_a_measured_run_that_keeps_its_outputs_in_its_rows_is_never_written_over(
+    build: Builder, evh: CommandLine
+) -> None:
+    """A foreign or a large run has no folder of outputs: what says so is that it was not scored again."""
+    run = build.run("c", "d", {"one": "alpha", "two": "beta", "three": "gamma"})
+    place = build.project.data / "runs-labels-d-s" / run.run_id
+    place.mkdir(parents=True)
+    (place / "metrics.json").write_text(
+        json.dumps({"run_id": run.run_id, "config_id": "c", "dataset_id": "d", "scores": {"correct": 0.25}})
+    )
+    (place / "predictions.jsonl").write_text('{"item_id": "one", "correct": 0.25, "output": "x"}\n')
+    before = tree_bytes(place)
+    (row,) = evh.ok("rescore", "--run", f"runs/{run.run_id}", "--labels", "d/s", "--json").json["runs"]
+    assert row["folder"] == "runs-rescored-labels-d-s"
+    assert tree_bytes(place) == before

@@ -130,3 +130,59 @@ def test_hostile_names_do_not_reach_the_terminal(build: Builder, evh: CommandLin
     """An escape sequence in a metric's name is stripped from the table."""
     build.run("c", "d", LABELS, primary_metric="\x1b[31mred", scores=None)
     assert "\x1b" not in evh.ok("runs").out
+
+
+def test_a_later_trial_never_stands_for_a_whole_run(build: Builder, evh: CommandLine) -> None:
+    """The whole run is listed as everywhere else; so is a trial after it, which says so: --limit 1 of 2."""
+    build.run("c", "d", {"a": "yes"}, at="20261001T000000Z", extra={"limit": 1})
+    build.run("c", "d", LABELS, at="20261002T000000Z")
+    build.run("c", "d", {"a": "yes"}, at="20261003T000000Z", extra={"limit": 1})
+    build.run("c", "d", {"a": "yes"}, at="20261004T000000Z", extra={"limit": 1})
+    found = evh.ok("runs", "--json").json
+    validate(found, SCHEMA)
+    assert [(row["run_id"], row["trial"]) for row in found["runs"]] == [
+        ("c_20261002T000000Z", None),
+        ("c_20261004T000000Z", 1),
+    ]
+    assert found["n_older"] == 2
+    assert "trial over 1 item" in evh.ok("runs").out
+    assert len(evh.ok("runs", "--all", "--json").json["runs"]) == 4
+
+
+def test_a_limit_over_all_items_is_no_trial(build: Builder, evh: CommandLine) -> None:
+    """A run with --limit 9 over two items is whole: as the latest it stands for the arm."""
+    build.run("c", "d", LABELS, at="20261001T000000Z")
+    build.run("c", "d", LABELS, at="20261002T000000Z", extra={"limit": 9})
+    found = evh.ok("runs", "--json").json
+    assert [(row["run_id"], row["trial"]) for row in found["runs"]] == [("c_20261002T000000Z", None)]
+
+
+def test_a_trial_scored_again_is_a_trial_too(build: Builder, evh: CommandLine) -> None:
+    """Its limit is in the fingerprint alone; against the set the whole run's scores stand."""
+    whole = build.run("c", "d", LABELS, at="20261001T000000Z")
+    trial = build.run(
+        "c", "d", {"a": "yes"}, at="20261002T000000Z", fingerprint={"data": {"limit": 1}}, extra={"limit": 1}
+    )
+    build.rescored(whole, LABELS, correct(LABELS, LABELS), against="labels/d/s")
+    build.rescored(trial, {"a": "yes"}, correct({"a": "yes"}, LABELS), against="labels/d/s", extra={})
+    found = evh.ok("runs", "--json").json["runs"]
+    assert sorted((row["folder"], row["run_id"], row["trial"]) for row in found) == [
+        ("runs", "c_20261001T000000Z", None),
+        ("runs", "c_20261002T000000Z", 1),
+        ("runs-labels-d-s", "c_20261001T000000Z", None),
+        ("runs-labels-d-s", "c_20261002T000000Z", 1),
+    ]
+
+
+def test_all_repeats_of_a_run_that_is_listed_are_listed(build: Builder, evh: CommandLine) -> None:
+    """Two repeats of the latest group, each with its place in it; the group before is counted."""
+    for at in (1, 2):
+        build.run("c", "d", LABELS, at=f"2026100{at}T000000Z", repeat_group="old")
+    for at in (3, 4):
+        build.run("c", "d", LABELS, at=f"2026100{at}T000000Z", repeat_group="new")
+    found = evh.ok("runs", "--json").json
+    assert [row["run_id"] for row in found["runs"]] == ["c_20261003T000000Z", "c_20261004T000000Z"]
+    assert found["n_older"] == 2
+    told = evh.ok("runs").out
+    assert "repeat 1 of 2" in told
+    assert "repeat 2 of 2" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,35 @@ def test_a_promoted_arm_shows_its_deploy_sheet(out: Path) -> None:
     near = words(out / "arms/near/index.html")
     assert "another has replaced it since" in near
     assert "What production must match" not in near
+
+
+def test_a_deploy_sheet_tells_a_trial_and_settings_that_cannot_be_held_against_any(project: Project) -> None:
+    """A promoted trial over 5 of 12 items; two records send top_p, and the run does not say; as text."""
+    decided(project)
+    path = project.data / "runs" / "best_20261001T000000Z" / "metrics.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "limit": 5}))
+    shutil.rmtree(project.data / "captures" / "c")
+    ran = {"model": "agent-2", "prompt_version": "p2"}
+    sent = [{"top_p": 0.9}, {"top_p": 0.9}, {"<b>": "<i>"}, {"temperature": 0.0}]
+    Builder(project).capture(
+        "c",
+        [
+            {
+                "record_id": f"r{n}",
+                "ts": f"2026-09-0{1 + n // 2}T09:00:00Z",
+                "production": ran | {"settings": one},
+            }
+            for n, one in enumerate(sent)
+        ],
+        time_range=("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z"),
+    )
+    out = build(project)
+    text = words(out / "arms/best/index.html")
+    assert "best_20261001T000000Z was a trial: measured on 5 of 12 items only" in text
+    assert "4 match, 0 differ, 0 not recorded" in text
+    assert "2 records send top_p = 0.9, on 2026-09-01; what was measured does not say." in text
+    assert "1 record sends <b> = <i>, on 2026-09-02; what was measured does not say." in text
+    assert "<i>" not in (out / "arms/best/index.html").read_text()
 
 
 def test_an_arm_names_its_model_record(out: Path) -> None:

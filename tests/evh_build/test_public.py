@@ -106,7 +106,7 @@ def test_what_is_left_out_is_told_with_its_reason(project: Project) -> None:
     told = {(one.noun, one.name): one.why for one in build(public_project(project)).left_out}
     assert told == {
         ("dataset", "loans_2026"): "private",
-        ("capture", "loans_capture"): "no public dataset came from it",
+        ("capture", "loans_capture"): "no public dataset was made of it",
         ("label set", "loans_2026/ada_private"): "of a dataset that is not shown",
         ("label set", "loans_2026/noted_hidden"): "of a dataset that is not shown",
         ("label set", "tickets_pub/settled"): "settled from labels that are not shown",

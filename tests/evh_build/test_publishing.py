@@ -21,6 +21,7 @@ from evh.project.find import Project
 from evh.store import atomic
 from evh_build import downloads, incremental, manifest, site
 from evh_build.verify import verify
+from evh_build.watch import Workshop
 from tests.evh_build.projects import small
 from tests.helpers import Builder, tree_bytes
 
@@ -91,6 +92,20 @@ def test_verify_finds_an_edit_that_the_default_trusts(project: Project) -> None:
     assert "no!" not in page.read_text()
     assert not build(project, verify=True).nothing_changed
     assert "no!" in page.read_text()
+
+
+def test_what_a_watching_process_built_is_known_to_one_that_verifies(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a --watch the first --verify makes nothing where nothing changed; an edit it still sees."""
+    small(project)
+    Workshop(project, site.plan).build()
+    with monkeypatch.context() as patched:
+        patched.delattr(site, "_build")  # it would have to be called
+        assert build(project, verify=True).nothing_changed
+        assert build(project).nothing_changed
+    edited_in_place(project.data / "labels" / "d" / "ann" / "i1.txt", "no!")
+    assert not build(project, verify=True).nothing_changed
 
 
 def test_a_page_edited_with_its_time_kept_is_found_by_verify(project: Project) -> None:

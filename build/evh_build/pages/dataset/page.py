@@ -16,6 +16,7 @@ from evh_build.pairs import Compared, compared
 from evh_build.picked import AddedItem, PickView, added, waiting_for
 from evh_build.source import command
 from evh_build.standings import Group, groups
+from evh_build.withheld import NOT_PUBLIC, is_withheld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,8 @@ class Context(Frame):
         versions: the datasets that are versions of it.
         sheet: the page of its sheet.
         captures: the captures its items came from, as (id, page).
+        withheld: what stands for what its items came from and is not shown; empty where all is.
+        kept_back: why some of its texts are not shown; empty where all are.
         findings: where production was wrong.
         silence: why nothing is said of that; None where something is.
         tasks: its label and reference sets with their agreement, task by task.
@@ -96,6 +99,8 @@ class Context(Frame):
     versions: tuple[Link, ...]
     sheet: str | None
     captures: tuple[tuple[str, str | None], ...]
+    withheld: str
+    kept_back: str
     findings: tuple[Finding, ...]
     silence: Silence | None
     tasks: tuple[TaskView, ...]
@@ -140,6 +145,8 @@ def make(source: Source) -> Iterator[Leaf]:
                 ),
                 sheet=source.urls.sheet(name),
                 captures=tuple((one, source.urls.capture(one)) for one in named),
+                withheld=NOT_PUBLIC if any(is_withheld(item.lineage) for item in dataset.items) else "",
+                kept_back=source.gathered.kept_back(name),
                 findings=findings(source, name),
                 silence=silence(source, name),
                 tasks=tasks(source, source.gathered.report(name)),

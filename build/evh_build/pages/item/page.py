@@ -49,6 +49,8 @@ class OutputView:
 
     arm: Link
     recorded: bool
+    repeat: str
+    told: str
     decision: str | None
     output: str | None
     cut: bool
@@ -84,6 +86,7 @@ class Context(Frame):
         row: its row in the sheet.
         text: its text; None where its bytes are not here.
         cut: how many characters of the text are not shown.
+        kept_back: why it is not shown; empty where it may be.
         replaced: the text is not UTF-8: bytes that cannot be read are shown as a mark.
         lineage: where it came from, key by key.
         capture: the page of its capture.
@@ -104,6 +107,7 @@ class Context(Frame):
     row: str | None
     text: str | None
     cut: int
+    kept_back: str
     replaced: bool
     lineage: tuple[tuple[str, str], ...]
     capture: str | None
@@ -122,6 +126,8 @@ class _Arm:
     name: str
     link: Link
     recorded: bool
+    repeat: str
+    told: str
     scores: tuple[ScoreColumn, ...]
     places: tuple[int | None, ...]
 
@@ -133,7 +139,8 @@ class _Common:
     ``pages`` are the items' own, ``sheet`` that of the sheet; ``sets`` tell each set's mark and task.
     """
 
-    dataset: Same[Dataset]
+    name: str
+    n_items: int
     pages: Same[Mapping[str, str]]
     crumbs: tuple[Crumb, ...]
     target: str
@@ -143,12 +150,17 @@ class _Common:
     arms: tuple[_Arm, ...]
     sets: Mapping[str, tuple[Mark, str]]
     most: int
+    kept_back: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What an item has of its own: its bytes, its row of the sheet, what sets say of it, its twins."""
+    """What an item has of its own: place, neighbours, bytes, its sheet's row, what sets say of it, twins."""
 
+    item: Same[Item]
+    at: int
+    previous: str | None
+    following: str | None
     text: bytes | None
     row: Same[Row | None]
     labels: list[dict[str, Any]]
@@ -169,16 +181,21 @@ def make(source: Source) -> Iterator[Leaf]:
         texts = source.gathered.texts(dataset)
         said = source.grouped("item", "labels", "dataset_id", "item_id")
         twins = source.grouped("item", "twins", "dataset_id", "item_id")
+        ids = [None, *(item.item_id for item in dataset.items), None]
         for at, item in enumerate(dataset.items):
             key = (name, item.item_id)
             own = _Own(
+                Same(item),
+                at,
+                ids[at],
+                ids[at + 2],
                 texts.get(item.item_id),
                 Same(rows.get(item.item_id)),
                 said.get(key, []),
                 _twins(source, twins[key]) if key in twins else (),
             )
             path = common.pages.held[item.item_id]
-            yield source.leaf(path, partial(_context, common, own, at), common, own)
+            yield source.leaf(path, partial(_context, common, own), common, own)
 
 
 def _common(source: Source, dataset: Dataset, sheet: Sheet | None) -> _Common:
@@ -188,7 +205,8 @@ def _common(source: Source, dataset: Dataset, sheet: Sheet | None) -> _Common:
     sets: dict[str, str] = {ref: held.sources.task_of_reference(one) for ref, one in held.references.items()}
     sets |= {f"labels/{ref}": held.sources.task_of(one) for ref, one in held.label_sets.items()}
     return _Common(
-        dataset=Same(dataset),
+        name=name,
+        n_items=len(dataset.items),
         pages=Same(source.urls.items(name)),
         crumbs=(
             Crumb("Home", urls.HOME),
@@ -202,6 +220,7 @@ def _common(source: Source, dataset: Dataset, sheet: Sheet | None) -> _Common:
         arms=tuple(_arm(source, arm, heads) for arm in sheet.arms) if sheet else (),
         sets={ref: (source.mark_of_ref(ref), task) for ref, task in sets.items()},
         most=source.max_item_text,
+        kept_back=held.kept_back(name),
     )
 
 
@@ -210,7 +229,8 @@ def _arm(source: Source, arm: ArmColumn, heads: list[tuple[str, str | None]]) ->
         (one.metric, one.against.ref if one.against else None): place for place, one in enumerate(arm.scores)
     }
     link = Link(arm.name, source.urls.arm(arm.run.config_id))
-    return _Arm(arm.name, link, arm.recorded, arm.scores, tuple(at.get(head) for head in heads))
+    places = tuple(at.get(head) for head in heads)
+    return _Arm(arm.name, link, arm.recorded, arm.repeat, arm.told_repeats, arm.scores, places)
 
 
 def _twins(source: Source, rows: list[dict[str, Any]]) -> tuple[Link, ...]:
@@ -223,9 +243,8 @@ def _twins(source: Source, rows: list[dict[str, Any]]) -> tuple[Link, ...]:
     )
 
 
-def _context(common: _Common, own: _Own, at: int) -> Context:
-    dataset, row = common.dataset.held, own.row.held
-    name, item = dataset.dataset_id, dataset.items[at]
+def _context(common: _Common, own: _Own) -> Context:
+    name, item, row = common.name, own.item.held, own.row.held
     text, cut, replaced = _text(own.text, common.most)
     on = ("--dataset-id", name, "--item", item.item_id)
     return Context(
@@ -242,13 +261,14 @@ def _context(common: _Common, own: _Own, at: int) -> Context:
         ),
         dataset_id=name,
         item=item,
-        position=at + 1,
-        of=len(dataset.items),
-        previous=_neighbour(common, at - 1),
-        following=_neighbour(common, at + 1),
+        position=own.at + 1,
+        of=common.n_items,
+        previous=_neighbour(common, own.previous),
+        following=_neighbour(common, own.following),
         row=f"{common.sheet}#row={item.item_id}" if row and common.sheet else None,
         text=text,
         cut=cut,
+        kept_back=common.kept_back,
         replaced=replaced,
         lineage=flat(dict(item.lineage)),
         capture=common.captures[str(item.lineage.get("capture") or "")],
@@ -261,11 +281,8 @@ def _context(common: _Common, own: _Own, at: int) -> Context:
     )  # fmt: skip
 
 
-def _neighbour(common: _Common, at: int) -> Link | None:
-    items = common.dataset.held.items
-    if not 0 <= at < len(items):
-        return None
-    return Link(items[at].item_id, common.pages.held[items[at].item_id])
+def _neighbour(common: _Common, item_id: str | None) -> Link | None:
+    return None if item_id is None else Link(item_id, common.pages.held[item_id])
 
 
 def _text(data: bytes | None, most: int) -> tuple[str | None, int, bool]:
@@ -293,6 +310,8 @@ def _outputs(common: _Common, row: Row | None) -> tuple[OutputView, ...]:
             OutputView(
                 arm=arm.link,
                 recorded=arm.recorded,
+                repeat=arm.repeat,
+                told=arm.told,
                 decision=cell.decision,
                 output=output[: common.most] if output else None,
                 cut=output is not None and len(output) > common.most,

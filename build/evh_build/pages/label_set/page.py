@@ -55,6 +55,7 @@ class Context(Frame):
         rows: the labels, the first ones, as rows of the table.
         n_shown: how many rows there are.
         n_labels: how many labels there are.
+        kept_back: why some of its texts are not shown; empty where all are.
         conflicts: sha256 of bytes that got different answers and stayed unlabelled, with those answers.
         guideline: the guideline, rendered; None where there is none.
         guideline_name: its own name, or its rule file's.
@@ -74,6 +75,7 @@ class Context(Frame):
     rows: Markup
     n_shown: int
     n_labels: int
+    kept_back: str
     conflicts: tuple[tuple[str, str], ...]
     guideline: Markup | None
     guideline_name: str
@@ -125,6 +127,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 rows=_labels(source, one, rows[:MOST_LABELS], path),
                 n_shown=min(len(rows), MOST_LABELS),
                 n_labels=len(rows),
+                kept_back=source.gathered.kept_back(one.dataset_id),
                 conflicts=tuple(
                     (sha, ", ".join(map(str, given))) for sha, given in sorted(one.conflicts.items())
                 ),

@@ -37,6 +37,7 @@ class Context(Frame):
         rows: its texts, the first ones, as rows of the table.
         n_shown: how many rows there are.
         n_texts: how many there are.
+        kept_back: why some of them are not shown; empty where all are.
     """
 
     view: ReferenceView
@@ -48,6 +49,7 @@ class Context(Frame):
     rows: Markup
     n_shown: int
     n_texts: int
+    kept_back: str
 
 
 def make(source: Source) -> Iterator[Leaf]:
@@ -96,6 +98,7 @@ def make(source: Source) -> Iterator[Leaf]:
                 ),
                 n_shown=min(len(rows), MOST_LABELS),
                 n_texts=len(rows),
+                kept_back=source.gathered.kept_back(one.dataset_id),
             ),
         )  # fmt: skip
 

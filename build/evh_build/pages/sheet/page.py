@@ -21,9 +21,11 @@ from evh_build.sheet_columns import (
     Column,
     columns,
     figures_of,
+    has_repeats,
     has_verdicts,
     kinds_of,
     places_of,
+    repeats_line,
     rights_of,
     short_ref,
 )
@@ -44,7 +46,8 @@ class ArmHead:
     """An arm's column.
 
     ``judged`` tells whether its cells say right or wrong by the winner's set; its flags say why it cannot.
-    A ``floor`` shows what is easy, and never wins.
+    A ``floor`` shows what is easy, and never wins; nor does a ``trial`` over so many of the items.
+    ``repeat`` says which of its repeats is shown, ``told`` also what the scores are; empty for a run alone.
     """
 
     arm: Link
@@ -53,6 +56,9 @@ class ArmHead:
     own: bool
     fitted: bool
     floor: bool
+    trial: int | None
+    repeat: str
+    told: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class Foot:
 
     ``judge_win_rate`` is its share of what a judge gave, where one draws a winner too.
     ``verdict`` is what the paired tests say of it, ``p`` theirs against the leader, after the correction.
+    ``spread`` is how far its repeats lie apart, and ``runs`` how many there are, in words.
     """
 
     value: float | None
@@ -82,6 +89,8 @@ class Foot:
     figures: tuple[tuple[str, float], ...]
     verdict: str | None
     p: str
+    spread: str
+    runs: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +110,7 @@ class Context(Frame):
         rows: the first rows as HTML, those with most signals first.
         foot: a footer cell an arm.
         verdicts: whether the paired tests say anything of an arm.
+        repeats: whether an arm ran several times, so that its scores are means.
         notes: sentences that a reader must see.
         counts: how many of all rows carry each signal.
         new_vs: the dataset that *new* compares with.
@@ -122,6 +132,7 @@ class Context(Frame):
     rows: Markup
     foot: tuple[Foot, ...]
     verdicts: bool
+    repeats: bool
     notes: tuple[str, ...]
     counts: tuple[tuple[str, int], ...]
     new_vs: Link | None
@@ -261,6 +272,7 @@ def _context(source: Source, name: str, n_items: int, sheet: Sheet | None, made:
         rows=sheet_rows.first_rows(source, sheet, SHEET_ROWS, urls.root_of(page)) if sheet else Markup(),
         foot=_foot(sheet, places) if sheet else (),
         verdicts=sheet is not None and has_verdicts(sheet),
+        repeats=sheet is not None and has_repeats(sheet),
         notes=sheet.notes
         if sheet
         else ("The sheet cannot be made: the home page lists what could not be read.",),
@@ -282,6 +294,9 @@ def _head(source: Source, arm: ArmColumn, place: int | None) -> ArmHead:
         own=column.own if column else False,
         fitted=column.fitted if column else False,
         floor=arm.floor,
+        trial=arm.trial,
+        repeat=arm.repeat,
+        told=arm.told_repeats,
     )
 
 
@@ -297,8 +312,10 @@ def _foot(sheet: Sheet, places: tuple[int | None, ...]) -> tuple[Foot, ...]:
             figures=figures_of(sheet, footer),
             verdict=footer.verdict,
             p=p_text(footer.p),
+            spread=repeats_line(sheet, at)[0],
+            runs=repeats_line(sheet, at)[1],
         )
-        for footer, place in zip(sheet.footer, places, strict=True)
+        for at, (footer, place) in enumerate(zip(sheet.footer, places, strict=True))
     )
 
 
