@@ -17,8 +17,9 @@ from evh_build.urls import Urls
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evh.acts.figures import Against
     from evh.acts.labels import SetSummary
-    from evh.acts.sheet_model import Against, LabelColumn
+    from evh.acts.sheet_model import LabelColumn
     from evh.records.dataset import Dataset, Item
     from evh_build.connect import Database
     from evh_build.gather import Gathered

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evh.acts.field_model import Field, FieldArm
-    from evh.acts.sheet_model import Against, ArmColumn, Footer, Sheet
+    from evh.acts.figures import Against
+    from evh.acts.sheet_model import ArmColumn, Footer, Sheet
     from evh.project.arms import Arm
     from evh_build.source import Mark, Source
 

@@ -15,8 +15,9 @@ from evh.project.memory import Same
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evh.acts.figures import Against
     from evh.acts.sheet_layout import Layout
-    from evh.acts.sheet_model import Against, ArmColumn, Cell
+    from evh.acts.sheet_model import ArmColumn, Cell
     from evh.project.find import Project
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from evh.acts.evidence_keep import Keeper
-    from evh.acts.label_evidence import Plan
+    from evh.acts.evidence_plan import Plan
     from evh.acts.probes import Spec
     from evh.project.find import Project
 

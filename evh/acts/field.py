@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts import field_notes, field_pairs, field_table, field_tests
-from evh.acts.field_model import Field, FieldArm, JudgedBy, Rules, Spread, rules_of
+from evh.acts.field_model import Field, FieldArm, JudgedBy, Rules, rules_of
+from evh.acts.figures import Spread
 from evh.measure.scores import distinct_answers, floor_rate
 from evh.measure.verdicts import CONTENDER, decide
 from evh.project import goals
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from evh.acts.field_table import Column, Figure, Table
     from evh.acts.field_tests import Pair, Tests
-    from evh.acts.sheet_model import Against
+    from evh.acts.figures import Against
     from evh.acts.sources import Sources
     from evh.measure.verdicts import Decision
     from evh.project.arms import Arm

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evh.measure.power import ALPHA
 
 if TYPE_CHECKING:
-    from evh.acts.sheet_model import Against
+    from evh.acts.figures import Against, Spread
     from evh.measure.scores import Majority
     from evh.records.goal import Goal
     from evh.records.run import Run
@@ -32,20 +32,6 @@ def rules_of(goal: Goal | None) -> Rules:
     if goal is None:
         return Rules()
     return Rules(ALPHA if goal.alpha is None else goal.alpha, goal.min_effect, goal.higher, goal.goal_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """An arm's repeats: how many, and the least and the largest of their figures."""
-
-    runs: tuple[str, ...]
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """How far apart the arm's own runs lie."""
-        return self.high - self.low
 
 
 @dataclass(frozen=True, slots=True)

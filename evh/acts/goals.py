@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from evh.acts.agreement_of_arms import ArmPair
     from evh.acts.deploy_check import Check
     from evh.acts.field_model import Field
+    from evh.acts.figures import Against
     from evh.acts.finalist import Finalist
-    from evh.acts.sheet_model import Against, Sheet
+    from evh.acts.sheet_model import Sheet
     from evh.errors import Refusal
     from evh.project.arms import Arm
     from evh.project.find import Project

@@ -19,7 +19,8 @@ from evh.records.judge import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evh.acts.sheet_model import Against, Cell, Row, Sheet
+    from evh.acts.figures import Against
+    from evh.acts.sheet_model import Cell, Row, Sheet
     from evh.measure.power import Differences
     from evh.project.find import Project
 

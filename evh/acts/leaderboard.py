@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evh.acts.field_model import Field
+    from evh.acts.figures import Against
     from evh.acts.sheet_layout import Layout
-    from evh.acts.sheet_model import Against
     from evh.project.arms import Arm
     from evh.project.find import Project
     from evh.records.goal import Goal

@@ -18,9 +18,9 @@ from evh.records.judge import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evh.acts.field_model import JudgedBy, Spread
+    from evh.acts.field_model import JudgedBy
     from evh.acts.field_table import Column, Table
-    from evh.acts.sheet_model import Against
+    from evh.acts.figures import Against, Spread
     from evh.project.find import Project
 
 

@@ -26,11 +26,11 @@ from evh.store import atomic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evh.acts.evidence_counts import Counts
     from evh.acts.evidence_jobs import Jobs
     from evh.acts.evidence_keep import Keeper
-    from evh.acts.evidence_run import Counts
+    from evh.acts.evidence_plan import Plan
     from evh.acts.evidence_settings import Options
-    from evh.acts.label_evidence import Plan
     from evh.project.find import Project
 
 COLUMNS = {"key": "text", "readings": "text", "verdict": "text", "says": "text"}

@@ -156,7 +156,7 @@ def _run(
         # On a cluster the workers warm up, each for itself.
         warmup_ms = None if plan.finish or plan.engine else warm_up(plan.config, plan.adapter)
         reason = None
-        with Keeper(project, plan, run) as keeper:
+        with Keeper(project, run, plan.dataset, plan.items) as keeper:
             keeper.take_over(run_retry.answers(project, run))
             run_ray.left_over(project, run, keeper)
             wanted = () if plan.finish else keeper.waiting

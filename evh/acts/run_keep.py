@@ -13,12 +13,11 @@ from evh.store import atomic, parquet
 from evh.store.names import item_stems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from evh.acts.run_plan import Plan
     from evh.project.find import Project
-    from evh.records.dataset import Item
+    from evh.records.dataset import Dataset, Item
     from evh.records.run import Run
 
 FLUSH_S = 0.05
@@ -87,19 +86,19 @@ class Keeper:
         settled: how many rows that stand are flushed to the disk.
     """
 
-    def __init__(self, project: Project, plan: Plan, run: Run) -> None:
+    def __init__(self, project: Project, run: Run, dataset: Dataset, items: Sequence[Item]) -> None:
         before = kept(project, run)
-        mine = {item.item_id for item in plan.items}
+        mine = {item.item_id for item in items}
         self.rows = {key: row for key, row in before.rows.items() if key in mine}
         self.passing = {key: row for key, row in before.passing.items() if key in mine}
-        self.waiting = tuple(item for item in plan.items if item.item_id not in self.rows)
+        self.waiting = tuple(item for item in items if item.item_id not in self.rows)
         self.settled = len(self.rows)
         self.written: set[str] = set()
         # Over 5,000 rows the outputs end up in Parquet: the journal alone holds them until then.
-        self._as_files = len(plan.items) <= parquet.ROWS_AS_TEXT
+        self._as_files = len(items) <= parquet.ROWS_AS_TEXT
         self._project, self._run = project, run
         self._outputs: Path | None = None
-        self._stems = item_stems([item.item_id for item in plan.dataset.items])
+        self._stems = item_stems([item.item_id for item in dataset.items])
         self._journal = runs.open_rows(project, run)
         self._flushed_at = time.monotonic()
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts import sheet_arms, sheet_footer, sheet_signals
+from evh.acts.figures import Against
 from evh.acts.sheet_layout import lay_out
 from evh.acts.sheet_model import (
-    Against,
     ArmColumn,
     Cell,
     Filters,

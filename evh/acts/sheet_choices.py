@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evh.acts.figures import Against
 from evh.acts.sheet_columns import STAND_IN, ArmData
-from evh.acts.sheet_model import Against, ArmColumn, LabelColumn
+from evh.acts.sheet_model import ArmColumn, LabelColumn
 from evh.errors import Refusal
 from evh.measure.scores import distinct_answers
 from evh.project.shelf import missing

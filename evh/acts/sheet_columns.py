@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evh.acts import sheet_scorings
-from evh.acts.sheet_model import Against, ArmColumn, Cell, LabelColumn, ScoreColumn
+from evh.acts.figures import Against
+from evh.acts.sheet_model import ArmColumn, Cell, LabelColumn, ScoreColumn
 from evh.acts.sources import Covering, Sources
 from evh.measure.numbers import mean
 from evh.project.arms import Arm, repeats, scored_against, trial_of

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 from evh.acts import field, field_notes
 from evh.acts.sheet_model import Footer
-from evh.errors import Refusal
 from evh.measure.numbers import mean
 from evh.measure.scores import floor_rate
-from evh.project import goals
 from evh.project.memory import Same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evh.acts.field_model import Field
+    from evh.acts.figures import Against
     from evh.acts.judged_columns import Judgements
     from evh.acts.sheet_choices import Choices
     from evh.acts.sheet_columns import ArmData
     from evh.acts.sheet_layout import Layout
-    from evh.acts.sheet_model import Against, ArmColumn
+    from evh.acts.sheet_model import ArmColumn
     from evh.acts.sources import Sources
     from evh.project.arms import Arm
     from evh.records.dataset import Dataset
@@ -35,26 +34,6 @@ class Verdicts:
     footer: tuple[Footer, ...]
     judged_by: str
     notes: tuple[str, ...]
-
-
-def goal_of(sources: Sources, dataset_id: str, named: str | None) -> Goal | None:
-    """Return the goal that is named, else the one that names the dataset where there is exactly one.
-
-    Raises:
-        Refusal: there is no such goal, or it is about other datasets.
-    """
-    if named is None:
-        found = goals.on_dataset(sources.project, dataset_id, sources.problems)
-        return found[0] if len(found) == 1 else None
-    goal = goals.read(sources.project, named)
-    if dataset_id not in goal.datasets:
-        raise Refusal(
-            "other-dataset",
-            f"the goal {named!r} is not about {dataset_id}",
-            why=[f"--goal {named}: it names {', '.join(goal.datasets)}"],
-            next=f"evh goals; or add {dataset_id} to the datasets of the goal",
-        )
-    return goal
 
 
 def verdicts(

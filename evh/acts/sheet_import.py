@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evh.acts import label_import, lost_key, sheet_behind, sheet_judged, sheet_judgements
+from evh.acts import label_import, lost_key, sheet_amiss, sheet_judged, sheet_judgements
 from evh.acts.sheet_behind import Behind
 from evh.errors import Refusal
 from evh.project import datasets, judged, judges, labels
@@ -126,7 +126,7 @@ def plan(project: Project, asked: Asked) -> Plan:
     lost = _lost_key(asked, sheet, key, reading)
     reasons = [*reading.reasons, *lost.reasons, *_amiss(asked, key, reading)]
     if reading.judged and key is not None:
-        reasons += sheet_behind.amiss(key, behind, reading.judged, asked.source)
+        reasons += sheet_amiss.amiss(key, behind, reading.judged, asked.source)
     problems: list[Refusal] = []
     opened = label_import.Opened(dataset, sheet, sha256(data), key)
     read_labels = _labels_of(project, opened)

@@ -9,7 +9,7 @@ import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evh.acts import judged_columns, sheet_arms, sheet_footer
+from evh.acts import judged_columns, sheet_arms, sheet_goal
 from evh.acts.sheet_choices import Choices, by_goal, choose
 from evh.acts.sheet_columns import BUNDLED_ADAPTERS, ArmData, arm_data, label_column
 from evh.project import datasets
@@ -87,7 +87,7 @@ def lay_out(
     Cost: each run's predictions and each set's labels are read once, whoever asks.
     """
     project = sources.project
-    held_goal = sheet_footer.goal_of(sources, dataset_id, goal)
+    held_goal = sheet_goal.goal_of(sources, dataset_id, goal)
     dataset = sources.datasets.get(dataset_id) or datasets.read(project, dataset_id)
     found = sheet_arms.of_sheet(project, dataset_id, runs, sources)
     covering = sources.covering(dataset)

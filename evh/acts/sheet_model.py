@@ -5,29 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evh.acts.field_model import Spread
+from evh.acts.figures import Against, Spread
 from evh.measure.signals import Signals
 from evh.records.pick import Pick
 from evh.records.run import Run
 from evh.records.shape import Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class Against:
-    """What a score was made against.
-
-    ``ref`` is ``labels/<dataset>/<set>`` or ``<tier>/<name>``; ``kind`` is ``labels`` or ``reference``.
-    ``tier`` is a reference's, None for labels. ``source_kind`` is ``person``, ``model`` or ``rule``; None
-    where a reference was promoted from several kinds, or where no source is on record. ``by`` is who or what
-    labelled, or who promoted; it may be empty.
-    """
-
-    ref: str
-    kind: str
-    name: str
-    tier: str | None = None
-    source_kind: str | None = None
-    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from evh.records.run import Prediction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evh.acts.field_model import Spread
+    from evh.acts.figures import Spread
     from evh.acts.sources import Sources
     from evh.project.arms import Arm
     from evh.records.dataset import Dataset

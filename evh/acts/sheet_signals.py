@@ -12,7 +12,8 @@ from evh.measure.signals import Signals
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evh.acts.sheet_model import Against, ArmColumn, Cell, LabelColumn
+    from evh.acts.figures import Against
+    from evh.acts.sheet_model import ArmColumn, Cell, LabelColumn
     from evh.acts.sources import Sources
     from evh.records.dataset import Item
 

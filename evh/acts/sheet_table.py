@@ -11,7 +11,7 @@ from evh.records.answers import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evh.acts.field_model import Spread
+    from evh.acts.figures import Spread
     from evh.acts.sheet_model import Cell, Footer, Row, ScoreColumn, Sheet
 
 SIGNALS = ("wrong", "disagree", "split", "new", "unlabelled")

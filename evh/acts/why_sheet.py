@@ -17,7 +17,8 @@ from evh.store.text import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evh.acts.sheet_model import Against, ArmColumn, Row, Sheet
+    from evh.acts.figures import Against
+    from evh.acts.sheet_model import ArmColumn, Row, Sheet
     from evh.acts.sources import Sources
     from evh.acts.why_model import Answer
     from evh.project.arms import Arm

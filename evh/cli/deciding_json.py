@@ -9,11 +9,11 @@ from evh.acts import field_pairs
 if TYPE_CHECKING:
     from evh.acts.agreement_of_arms import ArmPair, ArmsAgreement
     from evh.acts.deploy_check import Check
-    from evh.acts.field_model import Field, FieldArm, JudgedBy, Rules, Spread
+    from evh.acts.field_model import Field, FieldArm, JudgedBy, Rules
+    from evh.acts.figures import Against, Spread
     from evh.acts.finalist import Finalist
     from evh.acts.goals import GoalView, Production
     from evh.acts.pair_test import PairArm, PairTest
-    from evh.acts.sheet_model import Against
     from evh.records.baseline import Baseline
 
 

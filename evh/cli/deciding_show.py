@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from evh.acts.agreement_of_arms import ArmsAgreement
     from evh.acts.field_model import Field, FieldArm, JudgedBy
+    from evh.acts.figures import Against
     from evh.acts.goals import GoalView
     from evh.acts.pair_test import PairTest
-    from evh.acts.sheet_model import Against
 
 NAMED = 10
 SHORT = 60

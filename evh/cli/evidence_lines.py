@@ -10,7 +10,7 @@ import click
 from evh.cli import common
 
 if TYPE_CHECKING:
-    from evh.acts.evidence_run import Progress as Standing
+    from evh.acts.evidence_counts import Progress as Standing
     from evh.acts.evidence_summary import Summary
     from evh.measure.intervals import Interval
     from evh.measure.rates import Rate, Reward

@@ -63,7 +63,7 @@ def begun_run(build: Builder, answered: dict[str, str]) -> Path:
     project = build.project
     plan = act.plan(project, configs.read(project, "c"))
     run = act._begin(project, plan, 1, None)
-    with Keeper(project, plan, run) as keeper:
+    with Keeper(project, run, plan.dataset, plan.items) as keeper:
         for item in plan.items:
             if item.item_id in answered:
                 keeper.keep(item, Answer(Prediction(item.item_id), answered[item.item_id]))

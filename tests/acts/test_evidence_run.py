@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evh.acts import evidence_run, label_evidence
-from evh.acts.evidence_run import Progress
+from evh.acts.evidence_counts import Progress
 from evh.project.find import Project
 from evh.store.journal import Appender
 from tests.acts.labeling import TEXTS, answer, chats, label, log, rows

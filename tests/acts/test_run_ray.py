@@ -212,7 +212,7 @@ def test_parts_of_a_killed_driver_are_merged_without_ray_too(project: Project, e
     with Scripted(echoed) as server:
         arm(build, server)
         plan, run = begun(project)
-        with Keeper(project, plan, run) as keeper:  # merged, and its part not dropped
+        with Keeper(project, run, plan.dataset, plan.items) as keeper:  # merged, and its part not dropped
             keeper.keep(plan.items[0], Answer(Prediction("i000"), "TEXT 000"))
         assert batch(project, plan, run, list(ITEMS)[:100])["n"] == 100
         assert batch(project, plan, run, list(ITEMS)[:100])["n"] == -1  # it is there: nothing is asked
@@ -235,7 +235,7 @@ def test_a_failure_that_may_pass_is_asked_again_after_a_merge(project: Project, 
         plan, run = begun(project, limit=2)
         receipt = batch(project, plan, run, ["i000"])
     assert receipt["n"] == 1
-    with Keeper(project, plan, run) as keeper:
+    with Keeper(project, run, plan.dataset, plan.items) as keeper:
         assert run_ray.left_over(project, run, keeper) == 0
         assert [one.item_id for one in keeper.waiting] == ["i000", "i001"]
         assert list(keeper.passing) == ["i000"]
