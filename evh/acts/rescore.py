@@ -11,7 +11,7 @@ from evh.acts.run_plan import default_targets, read_target
 from evh.adapters import loader
 from evh.errors import Refusal
 from evh.project import arms, configs, datasets, fingerprint, runs
-from evh.project.shelf import read_each
+from evh.project.shelf import left_out, read_each
 from evh.store import parquet
 
 if TYPE_CHECKING:
@@ -86,14 +86,15 @@ def plan(
             why=["--labels and --reference were both given"],
         )
     problems: list[Refusal] = []
+    unread: list[Refusal] = []
     reader = _Reader(project, labels_ref, f"{reference}" if reference else None)
     if dataset_id:
         reader.dataset(dataset_id)  # refused where it is not there
-    chosen = _chosen(project, run_ids, dataset_id, problems)
+    chosen = _chosen(project, run_ids, dataset_id, problems, unread)
     jobs = [job for jobs in read_each(chosen, reader.jobs, problems) for job in jobs]
     if problems:
         raise _together(problems)
-    return Plan(tuple(jobs), tuple(dict.fromkeys(reader.notes)))
+    return Plan(tuple(jobs), (*left_out(unread), *dict.fromkeys(reader.notes)))
 
 
 def commit(project: Project, plan: Plan, *, progress: Callable[[int, int], None] | None = None) -> Done:
@@ -202,10 +203,15 @@ class _Reader:
 
 
 def _chosen(
-    project: Project, run_ids: Sequence[str], dataset_id: str | None, problems: list[Refusal]
+    project: Project,
+    run_ids: Sequence[str],
+    dataset_id: str | None,
+    problems: list[Refusal],
+    unread: list[Refusal],
 ) -> list[Run]:
+    """Return the runs to score; ``unread`` gets those of a dataset that may be among them, if any."""
     if dataset_id:
-        everything = runs.read_all(project, [])
+        everything = runs.read_all(project, unread)
         latest = arms.of_dataset(project, dataset_id, all_runs=everything)
         found = [one.run for arm in latest for one in arms.repeats(arm, everything)]
         if not found:

@@ -10,8 +10,8 @@ from evh.measure import signals
 from evh.project import configs, datasets, labels, picks, references, runs
 from evh.project.memory import Memory, Same
 from evh.project.provenance import Provenance
-from evh.project.shelf import read_each
-from evh.store.text import one_line, plural
+from evh.project.shelf import left_out, read_each
+from evh.store.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -183,15 +183,7 @@ class Sources:
 
     def notes(self) -> list[str]:
         """Return a sentence for each record that could not be read, the first ten, the rest counted."""
-        told = {(one.what, one.why): one for one in self.problems}  # found twice, it is still one
-        lines = [
-            f"left out: {refusal.what}" + (f" ({refusal.why[0]})" if refusal.why else "")
-            for refusal in list(told.values())[:10]
-        ]
-        if len(told) > len(lines):
-            more = plural(len(told) - len(lines), "more record")
-            lines.append(f"left out: {more} (evh validate lists them)")
-        return lines
+        return left_out(self.problems)
 
     def _set_texts(self, label_set: LabelSet) -> Mapping[str, str]:
         """Return a set's texts by sha256: the same object while its files stay as they are."""

@@ -11,6 +11,7 @@ from evh.store.atomic import is_tmp
 from evh.store.locks import held
 from evh.store.names import bad_new_id, item_stems, possible_stems
 from evh.store.regular import read_file
+from evh.store.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 K = TypeVar("K")
+MOST_LEFT_OUT = 10
 
 
 def folders(place: Path) -> list[Path]:
@@ -98,6 +100,19 @@ def read_each(keys: Iterable[K], read: Callable[[K], T], problems: list[Refusal]
                 raise
             problems.append(refusal)
     return made
+
+
+def left_out(problems: Iterable[Refusal]) -> list[str]:
+    """Return a sentence for each record that could not be read, the first ten, the rest counted."""
+    told = {(one.what, one.why): one for one in problems}  # found twice, it is still one
+    lines = [
+        f"left out: {refusal.what}" + (f" ({refusal.why[0]})" if refusal.why else "")
+        for refusal in list(told.values())[:MOST_LEFT_OUT]
+    ]
+    if len(told) > len(lines):
+        more = plural(len(told) - len(lines), "more record")
+        lines.append(f"left out: {more} (evh validate lists them)")
+    return lines
 
 
 def missing(kind: str, name: str, known: Iterable[str], *, next: str | None = None) -> Refusal:

@@ -391,3 +391,15 @@ def test_a_measured_run_that_keeps_its_outputs_in_its_rows_is_never_written_over
     (row,) = evh.ok("rescore", "--run", f"runs/{run.run_id}", "--labels", "d/s", "--json").json["runs"]
     assert row["folder"] == "runs-rescored-labels-d-s"
     assert tree_bytes(place) == before
+
+
+def test_a_run_that_cannot_be_read_is_told_where_a_dataset_is_scored(
+    build: Builder, evh: CommandLine, run_id: str
+) -> None:
+    """Every arm of a dataset is scored but the one whose record is damaged, and that one is named."""
+    build.run("other", "d", {"one": "alpha", "two": "beta", "three": "gamma"})
+    damaged = build.project.data / "runs" / run_id / "metrics.json"
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    told = evh.ok("rescore", "--dataset-id", "d", "--labels", "d/s", "--json").json
+    assert [one["config_id"] for one in told["runs"]] == ["other"]
+    assert any(one.startswith("left out:") and run_id in one for one in told["warnings"]), told["warnings"]
