@@ -34,8 +34,12 @@ def a_capture(source: Source, *, whole: bool = False) -> str:
 
 
 def a_set(source: Source, dataset_id: str) -> str:
-    """Return the newest label set of a dataset, else ``S``."""
-    held = [one for one in source.gathered.label_sets.values() if one.dataset_id == dataset_id]
+    """Return the newest label set of a dataset that no arm made, else ``S``."""
+    held = [
+        one
+        for one in source.gathered.label_sets.values()
+        if one.dataset_id == dataset_id and not (one.from_arm or one.reads_output)
+    ]
     return max(held, key=lambda one: (one.created_at, one.set)).set if held else "S"
 
 

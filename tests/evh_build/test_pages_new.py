@@ -317,3 +317,19 @@ def test_markdown_of_others_is_inert(text: str, never: str) -> None:
     """No raw HTML, image, style, script link or stray attribute comes out of Markdown."""
     assert never not in render(text)
     assert never not in document(text).html
+
+
+# ------------------------------------------------------------------------------ what a set is good for
+
+
+def test_an_arms_own_labels_are_not_offered_for_promotion(project: Project) -> None:
+    """A person's set ends with the command that promotes it, an arm's with a sheet for a person."""
+    made = small(project)
+    source = {"kind": "model", "run_id": "best_1", "config_id": "best"}
+    Builder(made).labels("d", "by_arm", {"i1": "yes"}, source=source)
+    Builder(made).labels("d", "by_ann", {"i1": "yes"})
+    folder = build(made)
+    of_arm = " ".join(commands(folder / "labels" / "d" / "by_arm" / "index.html"))
+    of_ann = " ".join(commands(folder / "labels" / "d" / "by_ann" / "index.html"))
+    assert ("reference-promote" in of_arm, "label-sheet" in of_arm) == (False, True)
+    assert "reference-promote --dataset-id d --labels by_ann" in of_ann

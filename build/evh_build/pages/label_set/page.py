@@ -108,7 +108,12 @@ def make(source: Source) -> Iterator[Leaf]:
                         "score every arm against it",
                         "rescore", "--dataset-id", one.dataset_id, "--labels", ref,
                     ),
-                    command(
+                    command(  # an arm's own outputs, or production's, are no reference to hold arms against
+                        "a sheet for a person, to hold it against",
+                        "label-sheet", "--dataset-id", one.dataset_id, "--items", "all", "--out", "sheet.csv",
+                    )
+                    if one.from_arm or one.reads_output
+                    else command(
                         "promote it to a reference",
                         "reference-promote", "--dataset-id", one.dataset_id, "--labels", one.set,
                         "--tier", "silver", "--reason", "WHY",
