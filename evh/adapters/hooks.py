@@ -104,6 +104,20 @@ class Adapter:
         """Tell whether the project itself supplies a hook."""
         return hook in self._own
 
+    def unfit(self, hook: str, *arguments: object) -> str:
+        """Return why a hook cannot be called with these arguments; empty where it can, or nobody knows."""
+        import inspect
+
+        try:
+            signature = inspect.signature(self._hooks[hook])
+        except (TypeError, ValueError):
+            return ""
+        try:
+            signature.bind(*arguments)
+        except TypeError as error:
+            return f"{hook}{signature}: {error}"
+        return ""
+
     def record_id(self, record: Record, place: str) -> str | None:
         """Return the id of a production record, or None: it has none."""
         return self._maybe_text("record_id", place, record)

@@ -14,6 +14,7 @@ from evh.adapters.bundled import BUNDLED, DEFAULTS, SETTINGS
 from evh.adapters.hooks import HOOKS, Adapter, told
 from evh.adapters.scorers_bundled import SCORERS, scorer
 from evh.errors import Refusal
+from evh.project.shelf import files
 from evh.store.hashing import sha256, sha256_file, sha256_lines
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def load(project: Project, name: str, *, beside: Path | None = None) -> Adapter:
     """
     name = name or project.settings.adapter or "default"
     if not name.endswith(".py"):
-        return _bundled(name)
+        return _bundled(project, name)
     path = find(project, name, beside)
     known = _loaded.get(path)
     if known is None or known.files != _hashes(project, known.sources):
@@ -48,7 +49,7 @@ def load(project: Project, name: str, *, beside: Path | None = None) -> Adapter:
     return known
 
 
-def _bundled(name: str) -> Adapter:
+def _bundled(project: Project, name: str) -> Adapter:
     if name in BUNDLED:
         hooks, settings = BUNDLED[name], SETTINGS[name]
     elif name.partition(":")[0] in SCORERS:
@@ -56,10 +57,13 @@ def _bundled(name: str) -> Adapter:
         hooks, settings = made.hooks, made.settings
     else:
         known = ", ".join(sorted([*BUNDLED, *SCORERS]))
+        own = sorted(one.name for one in files(project.data / "adapters", ".py"))
+        meant = [one for one in own if one == f"{name}.py"] or own
+        named = f", as in adapters/{meant[0]}" if meant else ""
         raise Refusal(
             "no-such-adapter",
             f"there is no adapter {name!r}",
-            why=[f"{name!r} is neither a path that ends in .py nor one of {known}"],
+            why=[f"{name!r} is neither a path that ends in .py{named} nor one of {known}"],
             next="mend the adapter in the config or in evh.toml",
         )
     return Adapter(

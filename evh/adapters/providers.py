@@ -296,6 +296,14 @@ def _python(config: Config, adapter: Adapter) -> Python:
             if adapter.path
             else "evh help adapters",
         )
+    wrong = adapter.unfit("call_system", "text", {})
+    if wrong:
+        raise Refusal(
+            "no-call-system",
+            f"the arm {config.config_id!r} has nothing that answers as it is asked",
+            why=[f"{adapter.shown_name}: it is called with a text and the params, and is {wrong}"],
+            next=f"write call_system(text, params) in {adapter.name}: evh help adapters",
+        )
     return Python(adapter, config.params, {"libraries": {"python": platform.python_version()}})
 
 

@@ -152,6 +152,21 @@ def test_python_without_an_adapter_says_that_none_is_named(build: Builder, evh: 
     assert "the bundled adapter 'classification' has none" in why[0]
 
 
+def test_a_call_system_that_wants_other_arguments_is_told_before_anything_is_asked(
+    build: Builder, evh: CommandLine
+) -> None:
+    """One that wants three: the run does not begin. One that takes more where it likes is none of these."""
+    path = build.project.data / "adapters" / "own.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("def call_system(text, params, config_id):\n    return text\n", "utf-8")
+    build.config("c", dataset_id="d", adapter="adapters/own.py", params={"provider": "python"})
+    unchanged(build, evh, "no-call-system", "run", "--config", "c")
+    why = evh.refused("no-call-system", "run", "--config", "c").json["refused"]["why"]
+    assert "call_system(text, params, config_id): missing a required argument: 'config_id'" in why[0]
+    path.write_text("def call_system(text, params, more=1, **rest):\n    return text\n", "utf-8")
+    evh.ok("run", "--config", "c")
+
+
 def test_a_missing_adapter_is_told_at_the_places_it_is_written_for(build: Builder, evh: CommandLine) -> None:
     """Beside the config, then the project, as paths in the project."""
     build.config("c", dataset_id="d", adapter="nope.py")

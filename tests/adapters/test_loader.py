@@ -118,3 +118,14 @@ def test_one_that_raises_what_is_no_exception_is_refused(project: Project) -> No
     write(project, "a.py", "class Own(BaseException):\n    pass\n\nraise Own('odd')\n")
     told = refused(project, "data/a.py")
     assert (told.code, told.why) == ("adapter-failed", ("data/a.py:4: Own: odd",))
+
+
+def test_a_name_without_its_ending_is_told_which_file_may_be_meant(project: Project) -> None:
+    """``triage`` for ``adapters/triage.py``: the refusal writes it as a config has to."""
+    for name in ("a_first", "triage"):
+        write(project, f"adapters/{name}.py", "PRIMARY_METRIC = 'mine'\n")
+    assert "as in adapters/triage.py nor one of classification" in refused(project, "triage").why[0]
+    assert "as in adapters/a_first.py nor" in refused(project, "other").why[0]
+    assert (
+        loader.load(project, "adapters/triage.py", beside=project.data / "configs").primary_metric == "mine"
+    )
